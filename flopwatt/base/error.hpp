@@ -7,11 +7,11 @@ namespace flopwatt::base {
 
 /// What kind of failure this is.  The value is the exit code of the command line (docs/cli.md).
 enum class Errc {
-  internal = 1,      ///< a bug of ours that was caught before it became a wrong number
-  usage = 2,         ///< the caller asked for something that does not exist or lies out of range
-  bad_data = 3,      ///< a file is missing, unreadable, malformed, or says something impossible
-  unavailable = 4,   ///< this machine lacks what is asked for: sensor, permission, optional library
-  infeasible = 5,    ///< the plan cannot work: out of memory, indivisible parallelism
+  internal = 1,     ///< a bug of ours that was caught before it became a wrong number
+  usage = 2,        ///< the caller asked for something that does not exist or lies out of range
+  bad_data = 3,     ///< a file is missing, unreadable, malformed, or says something impossible
+  unavailable = 4,  ///< this machine lacks what is asked for: sensor, permission, optional library
+  infeasible = 5,   ///< the plan cannot work: out of memory, indivisible parallelism
 };
 
 /// A failure that a user or the environment caused: what happened, where, and what to do about it.

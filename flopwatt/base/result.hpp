@@ -33,13 +33,16 @@ using base::Result;
 #define FLOPWATT_CONCAT(a, b) FLOPWATT_CONCAT_INNER(a, b)
 
 /// `FLOPWATT_TRY(const auto rows, read_rows(path));` binds the value, or returns the error to the caller.
-#define FLOPWATT_TRY(declaration, expression) FLOPWATT_TRY_IMPL(declaration, expression, FLOPWATT_CONCAT(try_, __LINE__))
-#define FLOPWATT_TRY_IMPL(declaration, expression, result)                    \
-  auto result = (expression);                                                 \
+#define FLOPWATT_TRY(declaration, expression) \
+  FLOPWATT_TRY_IMPL(declaration, expression, FLOPWATT_CONCAT(try_, __LINE__))
+#define FLOPWATT_TRY_IMPL(declaration, expression, result)                            \
+  auto result = (expression);                                                         \
   if (!result) return ::tl::unexpected<::flopwatt::Error>{std::move(result).error()}; \
   declaration = std::move(*result)
 
 /// The same for a Result<void>.
 #define FLOPWATT_TRY_VOID(expression) FLOPWATT_TRY_VOID_IMPL(expression, FLOPWATT_CONCAT(try_, __LINE__))
-#define FLOPWATT_TRY_VOID_IMPL(expression, result) \
-  if (auto result = (expression); !result) return ::tl::unexpected<::flopwatt::Error>{std::move(result).error()}
+#define FLOPWATT_TRY_VOID_IMPL(expression, result)                                      \
+  if (auto result = (expression); !result) return ::tl::unexpected<::flopwatt::Error> { \
+      std::move(result).error()                                                         \
+    }

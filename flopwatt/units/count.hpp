@@ -41,7 +41,9 @@ class Count {
     return clamp(product);
   }
   /// Integer quotient, rounded towards zero.  `b` must not be zero.
-  friend constexpr Count operator/(Count a, Count b) noexcept { return a.overflowed() ? a : Count{a.value_ / b.value_}; }
+  friend constexpr Count operator/(Count a, Count b) noexcept {
+    return a.overflowed() ? a : Count{a.value_ / b.value_};
+  }
   friend constexpr Count operator%(Count a, Count b) noexcept { return Count{a.value_ % b.value_}; }
   constexpr Count& operator+=(Count b) noexcept { return *this = *this + b; }
   constexpr Count& operator-=(Count b) noexcept { return *this = *this - b; }

@@ -22,21 +22,39 @@ constexpr std::array<Format, kPrecisions.size()> kFormats{{{"float32", 32},
                                                            {"int4", 4}}};
 
 constexpr auto kAliases = std::to_array<std::pair<std::string_view, Precision>>({
-    {"fp32", Precision::float32},      {"f32", Precision::float32},          {"single", Precision::float32},
-    {"float", Precision::float32},     {"tensorfloat32", Precision::tf32},   {"fp16", Precision::float16},
-    {"f16", Precision::float16},       {"half", Precision::float16},         {"bf16", Precision::bfloat16},
-    {"float8", Precision::fp8},        {"f8", Precision::fp8},               {"fp8_e4m3", Precision::fp8},
-    {"fp8_e5m2", Precision::fp8},      {"e4m3", Precision::fp8},             {"e5m2", Precision::fp8},
-    {"f8_e4m3", Precision::fp8},       {"f8_e5m2", Precision::fp8},          {"float8_e4m3fn", Precision::fp8},
-    {"float8_e5m2", Precision::fp8},   {"i8", Precision::int8},              {"float4", Precision::fp4},
-    {"f4", Precision::fp4},            {"nvfp4", Precision::fp4},            {"mxfp4", Precision::fp4},
-    {"i4", Precision::int4},           {"mxfp8", Precision::fp8},
+    {"fp32", Precision::float32},
+    {"f32", Precision::float32},
+    {"single", Precision::float32},
+    {"float", Precision::float32},
+    {"tensorfloat32", Precision::tf32},
+    {"fp16", Precision::float16},
+    {"f16", Precision::float16},
+    {"half", Precision::float16},
+    {"bf16", Precision::bfloat16},
+    {"float8", Precision::fp8},
+    {"f8", Precision::fp8},
+    {"fp8_e4m3", Precision::fp8},
+    {"fp8_e5m2", Precision::fp8},
+    {"e4m3", Precision::fp8},
+    {"e5m2", Precision::fp8},
+    {"f8_e4m3", Precision::fp8},
+    {"f8_e5m2", Precision::fp8},
+    {"float8_e4m3fn", Precision::fp8},
+    {"float8_e5m2", Precision::fp8},
+    {"i8", Precision::int8},
+    {"float4", Precision::fp4},
+    {"f4", Precision::fp4},
+    {"nvfp4", Precision::fp4},
+    {"mxfp4", Precision::fp4},
+    {"i4", Precision::int4},
+    {"mxfp8", Precision::fp8},
 });
 
 constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool same(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == y; });
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == y; });
 }
 
 }  // namespace

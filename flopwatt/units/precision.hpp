@@ -11,9 +11,9 @@ namespace flopwatt::units {
 /// `tf32` is float32 in memory with tensor-core products on 19-bit operands.
 enum class Precision : std::uint8_t { float32, tf32, float16, bfloat16, fp8, int8, fp4, int4 };
 
-inline constexpr std::array<Precision, 8> kPrecisions{Precision::float32, Precision::tf32, Precision::float16,
-                                                      Precision::bfloat16, Precision::fp8, Precision::int8,
-                                                      Precision::fp4, Precision::int4};
+inline constexpr std::array<Precision, 8> kPrecisions{Precision::float32,  Precision::tf32, Precision::float16,
+                                                      Precision::bfloat16, Precision::fp8,  Precision::int8,
+                                                      Precision::fp4,      Precision::int4};
 
 /// Stored bits of one element (scales of block formats are not part of it): 32, 32, 16, 16, 8, 8, 4, 4.
 [[nodiscard]] int bits(Precision precision) noexcept;

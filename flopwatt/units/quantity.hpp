@@ -64,21 +64,21 @@ constexpr auto operator/(double k, Quantity<A...> a) noexcept {
 }
 
 //                               s   J   B  FLOP tok
-using Duration        = Quantity<1,  0,  0,  0,  0>;
-using Energy          = Quantity<0,  1,  0,  0,  0>;
-using DataSize        = Quantity<0,  0,  1,  0,  0>;
-using FlopCount       = Quantity<0,  0,  0,  1,  0>;
-using TokenCount      = Quantity<0,  0,  0,  0,  1>;
-using Frequency       = Quantity<-1, 0,  0,  0,  0>;
-using Power           = Quantity<-1, 1,  0,  0,  0>;
-using Bandwidth       = Quantity<-1, 0,  1,  0,  0>;
-using FlopRate        = Quantity<-1, 0,  0,  1,  0>;
-using TokenRate       = Quantity<-1, 0,  0,  0,  1>;
-using Intensity       = Quantity<0,  0, -1,  1,  0>;
-using FlopPerToken    = Quantity<0,  0,  0,  1, -1>;
-using EnergyPerToken  = Quantity<0,  1,  0,  0, -1>;
-using EnergyPerFlop   = Quantity<0,  1,  0, -1,  0>;
-using EnergyPerByte   = Quantity<0,  1, -1,  0,  0>;
+using Duration = Quantity<1, 0, 0, 0, 0>;
+using Energy = Quantity<0, 1, 0, 0, 0>;
+using DataSize = Quantity<0, 0, 1, 0, 0>;
+using FlopCount = Quantity<0, 0, 0, 1, 0>;
+using TokenCount = Quantity<0, 0, 0, 0, 1>;
+using Frequency = Quantity<-1, 0, 0, 0, 0>;
+using Power = Quantity<-1, 1, 0, 0, 0>;
+using Bandwidth = Quantity<-1, 0, 1, 0, 0>;
+using FlopRate = Quantity<-1, 0, 0, 1, 0>;
+using TokenRate = Quantity<-1, 0, 0, 0, 1>;
+using Intensity = Quantity<0, 0, -1, 1, 0>;
+using FlopPerToken = Quantity<0, 0, 0, 1, -1>;
+using EnergyPerToken = Quantity<0, 1, 0, 0, -1>;
+using EnergyPerFlop = Quantity<0, 1, 0, -1, 0>;
+using EnergyPerByte = Quantity<0, 1, -1, 0, 0>;
 
 inline constexpr Duration second = Duration::from_base(1);
 inline constexpr Duration millisecond = 1e-3 * second, microsecond = 1e-6 * second, hour = 3600 * second;

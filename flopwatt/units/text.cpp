@@ -138,7 +138,9 @@ std::string to_text(FlopCount value, int digits) { return print(value.in(flop), 
 std::string to_text(FlopRate value, int digits) {
   return print(value.in(flop_per_second), kNoSmallPrefix, "FLOP/s", digits);
 }
-std::string to_text(TokenRate value, int digits) { return print(value.in(token_per_second), kNoPrefix, "token/s", digits); }
+std::string to_text(TokenRate value, int digits) {
+  return print(value.in(token_per_second), kNoPrefix, "token/s", digits);
+}
 std::string to_binary_text(DataSize value, int digits) { return print(value.in(byte), kBinary, "B", digits); }
 
 }  // namespace flopwatt::units

@@ -21,9 +21,9 @@ namespace flopwatt::units {
 /// Printers for people: `digits` significant digits and the prefix that keeps the number between 1 and 1000.
 /// Machine formats never use these: they carry base units.
 [[nodiscard]] std::string to_text(Duration value, int digits = 4);
-[[nodiscard]] std::string to_text(Energy value, int digits = 4);     ///< J, kJ, MJ, GJ, …
+[[nodiscard]] std::string to_text(Energy value, int digits = 4);  ///< J, kJ, MJ, GJ, …
 [[nodiscard]] std::string to_text(Power value, int digits = 4);
-[[nodiscard]] std::string to_text(DataSize value, int digits = 4);   ///< decimal prefixes
+[[nodiscard]] std::string to_text(DataSize value, int digits = 4);  ///< decimal prefixes
 [[nodiscard]] std::string to_text(Bandwidth value, int digits = 4);
 [[nodiscard]] std::string to_text(FlopCount value, int digits = 4);  ///< "9.262 TFLOP"
 [[nodiscard]] std::string to_text(FlopRate value, int digits = 4);
