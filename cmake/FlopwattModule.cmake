@@ -24,6 +24,7 @@ function(flopwatt_module name)
   add_library(${target} STATIC ${arg_SOURCES})
   add_library(flopwatt::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(${target} PUBLIC cxx_std_20)
   list(TRANSFORM arg_DEPENDS PREPEND flopwatt_)
   target_link_libraries(${target}
     PUBLIC ${arg_DEPENDS} ${arg_LINKS}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# install-deps.sh GROUP…: installs those Debian packages of the groups that are missing.  Touches neither the network
+# nor root's rights when everything is there.  FLOPWATT_SKIP_DEPS=1 skips it (other distributions, own tool chains).
+set -euo pipefail
+
+declare -A packages=(
+  # What configures and compiles the program and its unit tests.
+  [build]="g++ cmake ninja-build pkg-config nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libexpected-dev
+           libeigen3-dev libboost-math-dev libcli11-dev libsqlite3-dev libgtest-dev libgmock-dev"
+  # What `make test` runs besides: the layer check and the golden transcripts.
+  [test]="python3"
+  # The sanitizers come with g++; the group exists so that callers need not know.
+  [sanitize]="g++"
+  [format]="clang-format-19"
+  [lint]="clang-19 clang-tidy-19 clang-format-19"
+  [fuzz]="clang-19 libclang-rt-19-dev"
+  [bench]="libbenchmark-dev"
+)
+
+if [ "${FLOPWATT_SKIP_DEPS:-0}" = 1 ]; then exit 0; fi
+wanted=()
+for group in "$@"; do
+  if [ -z "${packages[$group]:-}" ]; then
+    echo "flopwatt: no package group '$group'; choose from: ${!packages[*]}" >&2
+    exit 2
+  fi
+  read -r -d '' -a names <<<"${packages[$group]}" || true
+  wanted+=("${names[@]}")
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "flopwatt: this is not a Debian system; install the equivalents of: ${wanted[*]}" >&2
+  echo "flopwatt: then run again with FLOPWATT_SKIP_DEPS=1" >&2
+  exit 4
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || status=absent
+  if [ "$status" != installed ]; then missing+=("$package"); fi
+done
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "flopwatt: missing packages, and neither root nor sudo here; as root run: apt-get install ${missing[*]}" >&2
+    exit 4
+  fi
+  as_root=(sudo)
+fi
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
+}
+echo "Installing ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { apt update && apt install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  tail -n 20 "$log" >&2
+  echo "flopwatt: the packages could not be installed; install by hand: ${missing[*]}" >&2
+  exit 4
+fi
