@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flopwatt/base/result.hpp"
+#include "flopwatt/dataset/dataset.hpp"
+#include "flopwatt/power/calibration.hpp"
+#include "flopwatt/units/precision.hpp"
+#include "flopwatt/units/quantity.hpp"
+
+/// Measured rows → calibrations, with the tables of the public study (DESIGN: `fit`).
+
+namespace flopwatt::fit {
+
+/// What an MFU is normalised by.
+enum class PeaksFrom : std::uint8_t {
+  recorded,   ///< the recorded MFU, and the peak it implies
+  catalogue,  ///< the device catalogue's peak of the declared dtype
+  audited,    ///< the catalogue's peak of the path that was really executed
+  file,       ///< FitOptions::peaks
+};
+[[nodiscard]] std::optional<PeaksFrom> parse_peaks_from(std::string_view text) noexcept;
+
+/// Peaks by device (as named in the file) and dtype.
+struct PeakTable {
+  std::string source;  ///< file name
+  std::map<std::string, std::map<units::Precision, units::FlopRate>> peaks;
+};
+/// A TOML table a device, TFLOP/s by dtype: `["A100"]\nfloat32 = 156\nfloat16 = 312`.
+/// Errc::bad_data at "WHERE:LINE" naming the key.
+[[nodiscard]] Result<PeakTable> read_peaks(std::string_view text, std::string_view where);
+
+struct FitOptions {
+  std::vector<power::Form> forms{power::Form::linear, power::Form::dtype, power::Form::cell};
+  std::size_t resamples = 2000;  ///< 0: no bootstrap intervals
+  std::uint64_t seed = 0;
+  double level = 0.95;  ///< of the bootstrap intervals
+  PeaksFrom peaks_from = PeaksFrom::recorded;
+  PeakTable peaks;  ///< for PeaksFrom::file
+  bool cross_validate = true;
+};
+
+struct Interval {
+  double lo = 0, hi = 0;
+  [[nodiscard]] double half_width() const noexcept { return (hi - lo) / 2; }
+};
+
+/// One predictor against power over all rows of a device: y = intercept + slope · x, x in percent.
+struct Predictor {
+  std::size_t rows = 0;
+  std::optional<double> r2;
+  double mape_pct = 0, slope_watts_per_pct = 0, intercept_watts = 0;
+  /// Percentile intervals of the row bootstrap; absent without one.
+  std::optional<Interval> r2_ci, mape_pct_ci, slope_ci, intercept_ci;
+};
+
+/// In percent of the mean power of the device.
+struct ResidualSd {
+  double device = 0;                   ///< sqrt(SSE / (n − 2)) of the one line
+  std::optional<double> cell;          ///< sqrt(ΣSSE / (n − 2)) of the cell lines: divisor as the study has it
+  std::optional<double> repeat_noise;  ///< mean over configurations of the SD (n − 1) across repeats
+};
+
+struct Regime {
+  std::int64_t batch = 0;
+  std::size_t rows = 0;
+  double mfu_mean = 0;  ///< fraction
+  double power_watts_mean = 0;
+};
+
+/// How one form does in sample.
+struct FormSummary {
+  std::size_t rows = 0;
+  double mape_pct = 0;
+  std::optional<Interval> mape_pct_ci;
+  std::optional<double> r2;                         ///< of all rows together
+  std::size_t cells = 0;                            ///< lines that it has
+  std::optional<double> r2_median, r2_mean, r2_sd;  ///< over its lines
+  std::map<std::string, double> parameters;         ///< `saturating`: by name
+};
+
+struct DeviceFit {
+  std::string device;  ///< as the calibration names it
+  std::size_t rows_read = 0, rows = 0;
+  std::vector<power::DroppedRows> dropped;
+  std::optional<Predictor> mfu, utilization;
+  std::string utilization_absent;  ///< why there is none: "a binary flag", "not recorded"
+  ResidualSd residual_sd_pct;
+  std::vector<Regime> regimes;  ///< by batch, ascending
+  std::map<power::Form, FormSummary> models;
+  std::map<power::Form, power::CrossValidation> leave_one_model_out, leave_one_batch_out, leave_one_dtype_out;
+  power::Calibration calibration;
+  std::vector<std::string> notes;
+};
+
+struct FitResult {
+  std::vector<DeviceFit> devices;
+};
+
+/// Fits every device of `datasets` (joined by device first).  Deterministic: the same rows, options and build give the
+/// same numbers to the last bit.  Errors: Errc::bad_data naming the file for a device left without enough rows, with
+/// the reasons why rows were dropped; Errc::usage for options out of range.
+[[nodiscard]] Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptions& options = {});
+
+}  // namespace flopwatt::fit
