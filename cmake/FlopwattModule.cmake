@@ -25,6 +25,8 @@ function(flopwatt_module name)
   add_library(flopwatt::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_features(${target} PUBLIC cxx_std_20)
+  # What the installed library must ask of its consumers (FlopwattInstall.cmake).
+  set_target_properties(${target} PROPERTIES FLOPWATT_LINKS "${arg_LINKS}" FLOPWATT_LINKS_PRIVATE "${arg_LINKS_PRIVATE}")
   list(TRANSFORM arg_DEPENDS PREPEND flopwatt_)
   target_link_libraries(${target}
     PUBLIC ${arg_DEPENDS} ${arg_LINKS}
@@ -47,6 +49,15 @@ function(flopwatt_module name)
   if(FLOPWATT_BUILD_TESTS AND arg_TESTS)
     flopwatt_test(${name}_test SOURCES ${arg_TESTS} LINKS ${target})
   endif()
+endfunction()
+
+# flopwatt_program(SOURCES … LINKS …): the command line, as `flopwatt` at the top of the build folder.
+function(flopwatt_program)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "SOURCES;LINKS")
+  add_executable(flopwatt_program ${arg_SOURCES})
+  target_link_libraries(flopwatt_program PRIVATE ${arg_LINKS} flopwatt_options)
+  set_target_properties(flopwatt_program PROPERTIES
+    OUTPUT_NAME flopwatt RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endfunction()
 
 # flopwatt_test(NAME SOURCES … LINKS … [LABELS …]): one GoogleTest program, one CTest entry a test case.
