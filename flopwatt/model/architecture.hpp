@@ -103,6 +103,18 @@ struct Recurrence {
   std::int64_t conv_kernel = 0;
 };
 
+/// The elementwise work around the products, which no tensor shape tells.
+enum class Norm : std::uint8_t { none, layer_norm, rms_norm };
+/// `gelu_tanh` is the tanh approximation written out ("gelu_new"): eight kernels where `gelu` is one.
+enum class Activation : std::uint8_t { none, gelu, gelu_tanh, quick_gelu, silu, relu, relu_squared };
+struct Elementwise {
+  Norm norm = Norm::rms_norm;  ///< kind of the block's norms; how many and how wide, its tensors tell
+  Activation activation = Activation::silu;
+  bool gated = false;          ///< act(gate) · up
+  bool rotary = false;         ///< queries and keys are rotated
+  std::int64_t residuals = 2;  ///< additions to the residual stream
+};
+
 /// How tokens are spread over experts.
 struct Routing {
   std::int64_t experts = 0, top_k = 0;
@@ -115,6 +127,7 @@ struct Block {
   std::vector<Attention> attentions;  ///< usually one; self and cross in a decoder with an encoder
   std::optional<Recurrence> recurrence;
   std::optional<Routing> routing;
+  Elementwise elementwise;
 };
 
 enum class StackRole : std::uint8_t { decoder, encoder, vision, audio };

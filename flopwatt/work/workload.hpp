@@ -28,6 +28,12 @@ enum class MaskConvention : std::uint8_t {
   causal_half,  ///< S²/2: for comparison with sources that halve
 };
 
+/// How elementwise work and the optimizer reach memory.
+enum class Execution : std::uint8_t {
+  fused,  ///< every operand crosses the bus once: the least that must move, and what MBU counts
+  eager,  ///< one kernel an operator, as a framework runs without a compiler: what really moves, and what power sees
+};
+
 /// The attention kernel that really runs: decides the pairs and products of the hardware FLOPs, and the memory.
 enum class Kernel : std::uint8_t { eager, sdpa, flash };
 
@@ -73,6 +79,7 @@ struct Workload {
 
   MaskConvention mask = MaskConvention::full;
   Kernel kernel = Kernel::sdpa;
+  Execution execution = Execution::fused;
   Recompute recompute = Recompute::none;
   std::optional<std::int64_t> recompute_layers;  ///< full recompute of this many layers only
   std::optional<Logits> logits;                  ///< absent: all in training and encode, last otherwise
