@@ -59,7 +59,7 @@ bench:
 	tools/install-deps.sh build bench
 	$(call configure,bench)
 	$(call build,bench,--target benchmarks)
-	for program in build/bench/benchmarks/*_bench; do "$$program"; done
+	for program in build/bench/benchmarks/*_benchmark; do "$$program"; done
 
 lint:
 	tools/install-deps.sh build test lint

@@ -14,6 +14,9 @@ if(FLOPWATT_SANITIZE)
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(flopwatt_options INTERFACE -fsanitize=address,undefined)
 endif()
+if(FLOPWATT_BUILD_FUZZERS)
+  target_compile_options(flopwatt_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # flopwatt_module(NAME SOURCES … DEPENDS module… LINKS external… LINKS_PRIVATE external… TESTS …_test.cpp…)
 #   DEPENDS        modules of lower floors
