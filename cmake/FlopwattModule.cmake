@@ -80,7 +80,7 @@ endfunction()
 function(flopwatt_embed target module)
   set(out ${PROJECT_BINARY_DIR}/generated/flopwatt/${module})
   file(CONFIGURE OUTPUT ${out}/embedded.hpp @ONLY CONTENT
-[[#pragma once
+[=[#pragma once
 
 #include <span>
 #include <string_view>
@@ -95,7 +95,7 @@ struct EmbeddedFile {
 [[nodiscard]] std::span<const EmbeddedFile> embedded_files() noexcept;
 
 }  // namespace flopwatt::@module@
-]])
+]=])
   add_custom_command(
     OUTPUT ${out}/embedded.cpp
     COMMAND ${CMAKE_COMMAND} -D "FILES=${ARGN}" -D MODULE=${module} -D OUT=${out}/embedded.cpp
