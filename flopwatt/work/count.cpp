@@ -1,0 +1,381 @@
+#include <algorithm>
+
+#include "flopwatt/work/adapters.hpp"
+#include "flopwatt/work/ledger.hpp"
+#include "flopwatt/work/optimizer.hpp"
+#include "flopwatt/work/plan.hpp"
+#include "flopwatt/work/row_writer.hpp"
+#include "flopwatt/work/sequence_mixing.hpp"
+
+namespace flopwatt::work {
+namespace {
+
+using model::Component;
+using model::Rows;
+using model::Tensor;
+using model::Use;
+
+// Elementwise FLOPs an element, under their own heading (an exponential counts as one): root mean square and scale;
+// a gate's or GELU's activation function; one more product where it gates; log-softmax of the loss; AdamW.
+constexpr Integer kNormFlops = 4;
+constexpr Integer kActivationFlops = 4;
+constexpr Integer kLossFlops = 5;
+
+class Counter {
+ public:
+  explicit Counter(const Plan& plan, std::size_t rows)
+      : plan_{plan}, workload_{*plan.workload}, tensor_{plan.tensor_parallel}, writer_{rows} {}
+
+  void count();
+  [[nodiscard]] bool exact() const noexcept { return writer_.exact(); }
+  [[nodiscard]] std::vector<Row> take() noexcept { return writer_.take(); }
+
+ private:
+  struct BlockSums {
+    Integer norm_elements = 0;  ///< per token
+    Integer residuals = 0;      ///< additions of the residual stream
+    Integer mlp_in = 0, mlp_out = 0, expert_in = 0, expert_out = 0;
+    Integer small_weights = 0, small_gradients = 0;  ///< bytes of norms and biases
+    Integer loose_parameters = 0;                    ///< parameters that are no product, per token
+  };
+
+  void run(const Run& run);
+  void block(const Run& run, const model::Block& block, const LayerCounts& layers, bool trained);
+  void product(const Run& run, const Tensor& tensor, const model::Block* block, const LayerCounts& layers,
+               bool trained);
+  void adapter(const Operation& base, const LayerCounts& layers, Integer experts, Integer passes);
+  void elementwise(const Run& run, const model::Block& block, const BlockSums& sums, const LayerCounts& layers,
+                   bool trained);
+  void outside(const Run& run, const Tensor& tensor);
+  void loose_parameters(const Run& run, Integer parameters, const LayerCounts& layers);
+  void update();
+  [[nodiscard]] LayerCounts layer_counts(const Run& run, std::size_t block) const;
+  [[nodiscard]] Integer rows_of(const Run& run, const Tensor& tensor) const;
+  [[nodiscard]] bool trains_everything() const { return workload_.trainable.kind == Trainable::Kind::all; }
+  [[nodiscard]] bool trains_head() const {
+    return trains_everything() || workload_.trainable.kind == Trainable::Kind::head;
+  }
+  [[nodiscard]] Integer activation(Integer elements) const { return ceil_div(elements * plan_.activation_bits, 8); }
+
+  const Plan& plan_;
+  const Workload& workload_;
+  Integer tensor_;
+  RowWriter writer_;
+};
+
+LayerCounts Counter::layer_counts(const Run& run, std::size_t block) const {
+  const model::Stack& stack = *run.stack;
+  LayerCounts result{.forward = plan_.layers(stack, block)};
+  if (!plan_.backward) return result;
+  if (plan_.is_text(stack)) {
+    result.backward =
+        plan_.first_trained_layer == 0 ? result.forward : plan_.layers_from(stack, block, plan_.first_trained_layer);
+  } else {
+    const bool adapters = workload_.trainable.kind == Trainable::Kind::lora && stack.role != model::StackRole::vision;
+    result.backward = trains_everything() || adapters ? result.forward : 0;
+  }
+  if (workload_.recompute == Recompute::selective) result.recompute_core = result.backward;
+  if (workload_.recompute == Recompute::full) {
+    result.recompute =
+        workload_.recompute_layers
+            ? std::min<Integer>(result.backward, plan_.first_layers(stack, block, *workload_.recompute_layers))
+            : result.backward;
+  }
+  return result;
+}
+
+Integer Counter::rows_of(const Run& run, const Tensor& tensor) const {
+  Integer rows = 0;
+  switch (tensor.rows) {
+    case Rows::tokens:
+    case Rows::routed:
+      rows = run.tokens;
+      break;
+    case Rows::logits:
+      rows = run.logits_rows;
+      break;
+    case Rows::sequences:
+      rows = ceil_div(run.sequences * run.passes, workload_.parallel.data);
+      break;
+    case Rows::memory:
+      rows = run.memory_tokens;
+      break;
+  }
+  return ceil_div(rows, tensor.rows_divisor);
+}
+
+void Counter::product(const Run& run, const Tensor& tensor, const model::Block* block, const LayerCounts& layers,
+                      bool trained) {
+  const Cut cut = plan_.cut(tensor, block);
+  Integer rows = rows_of(run, tensor);
+  if (rows == 0) return;
+  const bool routed = tensor.rows == Rows::routed && block && block->routing;
+  Integer experts = 1;  // that this device runs in one pass
+  Integer hardware_rows = rows;
+  if (routed) {
+    const model::Routing& routing = *block->routing;
+    const Integer all = routing.experts;
+    rows *= routing.top_k;
+    hardware_rows = rows;
+    if (workload_.capacity_factor > 0) {
+      // Every expert computes `capacity` rows; what is routed beyond them is dropped.
+      const Integer capacity = std::max<Integer>(
+          1, static_cast<Integer>(workload_.capacity_factor * static_cast<double>(rows) / static_cast<double>(all) +
+                                  0.999999));
+      hardware_rows = capacity * all;
+      rows = std::min(rows, hardware_rows);
+    }
+    if (plan_.expert_tensor != plan_.tensor_parallel) hardware_rows = ceil_div(hardware_rows, tensor_);
+    const Integer local = all / plan_.experts_over;
+    experts = std::min(local, ceil_div(hardware_rows, run.passes));
+  } else if (cut.sequence_split) {
+    hardware_rows = ceil_div(rows, tensor_);
+  }
+  Operation o{.kind = Operation::Kind::product, .component = tensor.component, .label = tensor.label};
+  o.op = routed ? OpClass::experts : tensor.component == Component::lm_head ? OpClass::lm_head : OpClass::linear;
+  const bool linear = block && tensor.component != Component::router;
+  o.precision = linear ? plan_.linear_precision : plan_.other_precision;
+  const Integer passes_experts = run.passes * experts;
+  o.m = ceil_div(hardware_rows, passes_experts);
+  o.k = cut.k;
+  o.n = cut.n;
+  o.executions = passes_experts;
+  writer_.watch(static_cast<double>(rows) * static_cast<double>(tensor.k) * static_cast<double>(tensor.n) *
+                static_cast<double>(layers.forward));
+  o.model_flops = ceil_div(2 * rows * tensor.k * tensor.n, cut.model_divisor);
+  o.hardware_flops = 2 * hardware_rows * cut.k * cut.n;
+  const Integer weights = cut.k * cut.n * experts;
+  o.weights_read = plan_.weight_bytes(tensor, block, weights) * run.passes;
+  const int operand_bits =
+      linear ? std::min(units::bits(plan_.linear_precision), plan_.activation_bits) : plan_.activation_bits;
+  o.activations_read = ceil_div(hardware_rows * cut.k * operand_bits, 8);
+  const Integer written = activation(hardware_rows * cut.n);
+  if (tensor.component == Component::lm_head && tensor.rows == Rows::logits) {
+    o.logits_written = written;
+  } else {
+    o.activations_written = written;
+  }
+  o.trained = trained;
+  if (plan_.backward && trained) {
+    const Integer held =
+        routed ? cut.k * cut.n * (Integer{block->routing->experts} / plan_.experts_over) : cut.k * cut.n;
+    o.gradients = ceil_div(held * plan_.gradient_bits, 8);
+  }
+  if (block && linear && tensor.label == "attention.kv_b" && run.kind == Run::Kind::steps) {
+    o.label = "attention.kv_b_absorbed";
+  }
+  writer_.write(o, layers);
+  if (block && plan_.backward && adapted(workload_.trainable, tensor)) adapter(o, layers, experts, run.passes);
+}
+
+// Two thin products beside a frozen one, in one row: their FLOPs are 2·m·r·(k + n).
+void Counter::adapter(const Operation& base, const LayerCounts& layers, Integer experts, Integer passes) {
+  const Integer rank = workload_.trainable.lora_rank;
+  Operation o = base;
+  o.label = "lora";
+  o.op = OpClass::linear;
+  o.precision = plan_.other_precision;
+  o.n = rank;
+  o.executions = 2 * base.executions;
+  const Integer rows = base.m * base.executions;
+  o.model_flops = o.hardware_flops = 2 * rows * rank * (base.k + base.n);
+  o.weights_read = activation(rank * (base.k + base.n)) * experts * passes;
+  o.activations_read = activation(rows * (base.k + rank));
+  o.activations_written = activation(rows * (base.n + rank));
+  o.gradients = ceil_div(rank * (base.k + base.n) * experts * plan_.gradient_bits, 8);
+  o.trained = true;
+  writer_.write(o, layers);
+}
+
+void Counter::loose_parameters(const Run& run, Integer parameters, const LayerCounts& layers) {
+  if (workload_.body != BodyCount::parameters || parameters == 0) return;
+  Operation o{.op = OpClass::linear, .component = Component::norm, .label = "body.parameters"};
+  o.model_flops = ceil_div(2 * run.tokens * parameters, tensor_);
+  writer_.write(o, {.forward = layers.forward, .backward = layers.backward});
+}
+
+void Counter::elementwise(const Run& run, const model::Block& block, const BlockSums& sums, const LayerCounts& layers,
+                          bool trained) {
+  const Integer hidden = run.stack->hidden;
+  const Integer split = workload_.parallel.sequence ? tensor_ : 1;
+  const Integer tokens = ceil_div(run.tokens, split);
+  Operation norm{.component = Component::norm, .precision = plan_.other_precision, .label = "norm"};
+  norm.elementwise_flops = tokens * (kNormFlops * sums.norm_elements + sums.residuals * hidden);
+  norm.activations_read = activation(tokens * (sums.norm_elements + 2 * sums.residuals * hidden));
+  norm.activations_written = activation(tokens * (sums.norm_elements + sums.residuals * hidden));
+  norm.weights_read = sums.small_weights * run.passes;
+  norm.gradients = sums.small_gradients;
+  norm.trained = trained;
+  norm.executions = run.passes;
+  writer_.write(norm, layers);
+
+  const auto activate = [&](std::string_view label, Component component, Integer rows, Integer in, Integer out) {
+    if (in == 0 || out == 0) return;
+    Operation o{.component = component, .precision = plan_.other_precision, .label = label};
+    const Integer gate = in > out ? 1 : 0;
+    o.elementwise_flops = rows * out * (kActivationFlops + gate);
+    o.activations_read = activation(rows * in);
+    o.activations_written = activation(rows * out);
+    o.executions = run.passes;
+    writer_.write(o, layers);
+  };
+  activate("mlp.activation", Component::mlp, run.tokens, ceil_div(sums.mlp_in, tensor_),
+           ceil_div(sums.mlp_out, tensor_));
+  if (block.routing) {
+    const Integer rows = run.tokens * block.routing->top_k;
+    activate("experts.activation", Component::experts, rows, ceil_div(sums.expert_in, tensor_),
+             ceil_div(sums.expert_out, tensor_));
+    // Tokens are copied to their experts' order and their outputs weighted and added up.
+    Operation o{.component = Component::experts, .precision = plan_.other_precision, .label = "experts.dispatch"};
+    o.elementwise_flops = ceil_div(2 * rows * hidden, split);
+    o.activations_read = o.activations_written = activation(ceil_div((run.tokens + rows) * hidden, split));
+    o.executions = run.passes;
+    writer_.write(o, layers);
+  }
+}
+
+void Counter::block(const Run& run, const model::Block& block, const LayerCounts& layers, bool trained) {
+  const std::int64_t hidden = run.stack->hidden;
+  BlockSums sums;
+  bool mixes = !block.attentions.empty() || block.recurrence;
+  bool feeds = false;
+  for (const Tensor& tensor : block.tensors) {
+    if (tensor.use == Use::product) {
+      product(run, tensor, &block, layers, trained);
+      const bool down = tensor.n == hidden && tensor.label.ends_with("down");
+      if (tensor.component == Component::mlp && tensor.n > 1) {
+        feeds = true;
+        (down ? sums.mlp_out : sums.mlp_in) += down ? tensor.k : tensor.n;
+      }
+      if (tensor.rows == Rows::routed) {
+        feeds = true;
+        (down ? sums.expert_out : sums.expert_in) += down ? tensor.k : tensor.n;
+      }
+      continue;
+    }
+    Integer held = (model::elements(tensor) * tensor.copies).value();
+    if (tensor.component == Component::norm) {
+      // A norm of the head's width runs on every head.
+      Integer width = tensor.dims[0];
+      if (!block.attentions.empty() && tensor.dims[0] == block.attentions.front().head_dim &&
+          tensor.dims[0] != hidden) {
+        const model::Attention& a = block.attentions.front();
+        const bool key =
+            tensor.name.find("k_norm") != std::string::npos || tensor.name.find("k_layer") != std::string::npos;
+        width *= key ? a.kv_heads : a.query_heads;
+      }
+      if (!tensor.name.ends_with("bias")) sums.norm_elements += width;
+    }
+    if (tensor.component == Component::experts && block.routing) {
+      sums.loose_parameters += held * block.routing->top_k / block.routing->experts;
+      held /= plan_.experts_over;
+    } else {
+      sums.loose_parameters += held;
+    }
+    sums.small_weights += ceil_div(held * plan_.weight_bits, 8);
+    sums.small_gradients += ceil_div(held * plan_.gradient_bits, 8);
+  }
+  sums.residuals = (mixes ? 1 : 0) + (feeds ? 1 : 0);
+  for (const model::Attention& attention : block.attentions) {
+    write_attention(plan_, run, attention, layers, writer_);
+  }
+  if (block.recurrence) write_recurrence(plan_, run, *block.recurrence, layers, writer_);
+  elementwise(run, block, sums, layers, trained);
+  loose_parameters(run, sums.loose_parameters, layers);
+}
+
+void Counter::outside(const Run& run, const Tensor& tensor) {
+  if (!plan_.here(*run.stack, tensor)) return;
+  const bool text = plan_.is_text(*run.stack);
+  const bool head = tensor.component == Component::lm_head;
+  const bool top = head || tensor.component == Component::norm || tensor.rows == Rows::logits ||
+                   tensor.rows == Rows::sequences || tensor.label.ends_with("out");
+  const bool trained = head ? trains_head() : trains_everything();
+  LayerCounts once;
+  if (plan_.backward) once.backward = trains_everything() || (text && top) ? 1 : 0;
+  if (tensor.use == Use::product) {
+    product(run, tensor, nullptr, once, trained);
+    if (head && tensor.rows == Rows::logits && workload_.phase == Phase::train) {
+      Operation loss{.component = Component::lm_head, .precision = plan_.other_precision, .label = "loss"};
+      const Integer logits = run.logits_rows * ceil_div(tensor.n, tensor_);
+      loss.elementwise_flops = kLossFlops * logits;
+      loss.logits_read = activation(logits);
+      writer_.write(loss, once);
+    }
+    return;
+  }
+  const Integer elements = (model::elements(tensor) * tensor.copies).value();
+  Operation o{.component = tensor.component, .precision = plan_.other_precision, .label = tensor.label};
+  o.executions = run.passes;
+  if (tensor.use == Use::lookup) {
+    const Integer width = tensor.rank > 1 ? tensor.dims[1] : 1;
+    const bool shared = plan_.architecture->tied_embeddings && tensor.component == Component::embedding &&
+                        tensor.dims[0] == plan_.architecture->vocabulary;
+    o.weights_read = ceil_div(run.tokens * width * plan_.weight_bits, 8);
+    o.activations_written = activation(run.tokens * width);
+    o.gradients = shared && plan_.pipeline == 1 ? 0 : ceil_div(plan_.held(tensor, nullptr) * plan_.gradient_bits, 8);
+    if (once.backward == 0 && plan_.backward && shared && trains_head() && text) once.backward = 1;
+    o.trained = once.backward > 0;
+  } else {
+    if (tensor.component == Component::norm && !tensor.name.ends_with("bias")) {
+      const Integer rows = tensor.rows == Rows::logits ? run.logits_rows : run.tokens;
+      o.elementwise_flops = kNormFlops * rows * tensor.dims[0];
+      o.activations_read = o.activations_written = activation(rows * tensor.dims[0]);
+    }
+    o.weights_read = ceil_div(elements * plan_.weight_bits, 8) * run.passes;
+    o.gradients = ceil_div(elements * plan_.gradient_bits, 8);
+    o.trained = trained;
+    if (tensor.component != Component::embedding && !head) loose_parameters(run, elements, once);
+  }
+  writer_.write(o, once);
+}
+
+void Counter::run(const Run& run) {
+  const model::Stack& stack = *run.stack;
+  for (const Tensor& tensor : stack.outside) {
+    if (tensor.use == Use::lookup) outside(run, tensor);
+  }
+  for (std::size_t i = 0; i < stack.blocks.size(); ++i) {
+    const LayerCounts layers = layer_counts(run, i);
+    if (layers.forward > 0) block(run, stack.blocks[i], layers, trains_everything());
+  }
+  for (const Tensor& tensor : stack.outside) {
+    if (tensor.use != Use::lookup) outside(run, tensor);
+  }
+}
+
+void Counter::count() {
+  for (const Run& each : plan_.all_runs()) run(each);
+  if (plan_.backward && workload_.optimizer != Optimizer::none) {
+    writer_.write_update(update_row(plan_));
+  }
+}
+
+}  // namespace
+
+Result<Ledger> count(const model::Architecture& architecture, const Workload& workload) {
+  FLOPWATT_TRY(const Plan plan, make_plan(architecture, workload));
+  std::size_t most_rows = 1;
+  for (const Run& run : plan.all_runs()) {
+    std::size_t operations = 2 * run.stack->outside.size() + 1;
+    for (const model::Block& block : run.stack->blocks) operations += block.tensors.size() + 8;
+    most_rows += operations;
+  }
+  if (plan.backward) most_rows *= workload.recompute == Recompute::none ? 2 : 3;
+  Counter counter{plan, most_rows};
+  counter.count();
+  if (!counter.exact()) {
+    return fail(Errc::usage, "the count does not fit into 128 bits", "--seq", "count less at once");
+  }
+  Integer tokens = 0;
+  for (const Run& run : plan.all_runs()) {
+    if (plan.is_text(*run.stack)) tokens += run.tokens;
+  }
+  if (workload.phase == Phase::generate) {
+    const Integer sequences = plan.runs[plan.run_count - 1].sequences;
+    tokens = ceil_div(sequences * workload.new_tokens, workload.parallel.data);
+  }
+  return Ledger{counter.take(), tokens};
+}
+
+}  // namespace flopwatt::work

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "flopwatt/base/result.hpp"
+#include "flopwatt/model/architecture.hpp"
+#include "flopwatt/work/pairs.hpp"
+#include "flopwatt/work/workload.hpp"
+
+/// A workload held against an architecture: checked, with every default filled in and the share of one device worked
+/// out.  What the ledger and the memory are folded from; made once a count and never kept.
+
+namespace flopwatt::work {
+
+/// Largest sizes that are taken; above them a count is refused instead of being wrong.  2^32 positions are a thousand
+/// times the longest context in use, 2^48 tokens a hundred times the largest training run.
+inline constexpr std::int64_t kMaxSequence = std::int64_t{1} << 32;
+inline constexpr std::int64_t kMaxBatch = std::int64_t{1} << 32;
+inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 48;
+
+/// Exact arithmetic inside the module: bounded sizes keep it in range, and a count that is not is refused at the end.
+using Integer = __int128;
+
+constexpr Integer ceil_div(Integer a, Integer b) noexcept { return b == 1 ? a : (a + b - 1) / b; }
+
+/// A stretch of work in which a stack runs the same way.
+struct Run {
+  enum class Kind : std::uint8_t {
+    whole,   ///< one pass over whole sequences
+    steps,   ///< decode steps over contexts `first` … `last` beyond each part's length
+    regrow,  ///< passes over whole sequences that grow by one token each: generation without a cache
+  };
+  const model::Stack* stack = nullptr;
+  Kind kind = Kind::whole;
+  std::int64_t first = 0, last = 0;  ///< added to each part's length: steps and regrow
+  std::int64_t length = 0;           ///< of each sequence, instead of the parts' own; 0: the parts' own
+  Integer passes = 1;                ///< forward passes: how often the weights are read
+  Integer sequences = 0;             ///< in one pass, over all of `data`
+  Integer tokens = 0;                ///< rows over all passes, on one device
+  Integer memory_tokens = 0;         ///< rows of the encoder's output over all passes, on one device
+  Integer logits_rows = 0;           ///< rows of the vocabulary product over all passes, on one device
+};
+
+/// How tensor and expert parallelism cut one product: what the device executes and holds.
+struct Cut {
+  Integer k = 0, n = 0;       ///< of the product on this device
+  Integer model_divisor = 1;  ///< model FLOPs of this device = whole product / this (work that is repeated counts once)
+  bool sequence_split = false;  ///< not cut, but under sequence parallelism each device does its share of the rows
+};
+
+struct Plan {
+  const model::Architecture* architecture = nullptr;
+  const Workload* workload = nullptr;
+
+  std::int64_t tensor_parallel = 1, pipeline = 1, replicas = 1;  ///< replicas = data · context
+  std::int64_t experts_over = 1;                                 ///< expert parallel degree
+  std::int64_t expert_tensor = 1;                                ///< tensor parallelism inside an expert
+  bool first_stage = true, last_stage = true;
+  std::int64_t stage_begin = 0, stage_end = 0;  ///< layers of the text stack on this stage
+
+  int weight_bits = 16, activation_bits = 16, gradient_bits = 16, kv_bits = 16;
+  units::Precision linear_precision = units::Precision::bfloat16;  ///< operands of the blocks' linear layers
+  units::Precision other_precision = units::Precision::bfloat16;   ///< attention, head, elementwise
+  const model::Quantization* quantization = nullptr;               ///< of the stored weights, where it counts
+
+  std::int64_t encoder_length = 0;  ///< tokens of one sequence of the encoder's output; 0 without an encoder
+  std::int64_t image_tokens = 0;    ///< tokens of one image in the vision stack
+  bool backward = false;
+  bool logits_all = false;
+  std::int64_t first_trained_layer = 0;  ///< of the text stack: layers before it have no backward pass
+
+  std::array<Run, 4> runs{};
+  std::size_t run_count = 0;
+
+  [[nodiscard]] std::span<const Run> all_runs() const noexcept { return {runs.data(), run_count}; }
+  /// Layers of a block on this device; at or after `from` (a layer of the whole stack); the first `limit` of the stage.
+  [[nodiscard]] std::int64_t layers(const model::Stack& stack, std::size_t block) const noexcept;
+  [[nodiscard]] std::int64_t layers_from(const model::Stack& stack, std::size_t block,
+                                         std::int64_t from) const noexcept;
+  [[nodiscard]] std::int64_t first_layers(const model::Stack& stack, std::size_t block,
+                                          std::int64_t limit) const noexcept;
+  [[nodiscard]] bool is_text(const model::Stack& stack) const noexcept { return &stack == &architecture->text(); }
+  /// Whether a tensor outside the blocks lives on this stage: lookups on the first, norms and heads on the last.
+  [[nodiscard]] bool here(const model::Stack& stack, const model::Tensor& tensor) const noexcept;
+  [[nodiscard]] Cut cut(const model::Tensor& tensor, const model::Block* block) const noexcept;
+  /// Parameters of a tensor on this device, one layer.
+  [[nodiscard]] Integer held(const model::Tensor& tensor, const model::Block* block) const noexcept;
+  /// Bytes of `elements` weights of this tensor, scales of a quantised one included.
+  [[nodiscard]] Integer weight_bytes(const model::Tensor& tensor, const model::Block* block,
+                                     Integer elements) const noexcept;
+};
+
+[[nodiscard]] Result<Plan> make_plan(const model::Architecture& architecture, const Workload& workload);
+
+/// Σ over the sequences of the batch of f(length): f once for an even batch.
+template <class F>
+[[nodiscard]] Integer sum_over_sequences(const Workload& workload, std::int64_t length_of_all, F f) {
+  if (workload.sequence_lengths.empty()) {
+    return f(length_of_all > 0 ? length_of_all : workload.sequence) * Integer{workload.batch};
+  }
+  if (length_of_all > 0) return f(length_of_all) * static_cast<Integer>(workload.sequence_lengths.size());
+  Integer sum = 0;
+  for (const std::int64_t length : workload.sequence_lengths) sum += f(length);
+  return sum;
+}
+
+}  // namespace flopwatt::work

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <vector>
+
+#include "flopwatt/work/ledger.hpp"
+#include "flopwatt/work/plan.hpp"
+
+/// From one forward operation of one layer to its rows: forward, backward and recompute, over all its layers.
+
+namespace flopwatt::work {
+
+/// What one layer's operation does in its forward pass, over all the passes of a run.
+struct Operation {
+  enum class Kind : std::uint8_t { product, attention, elementwise };
+  Kind kind = Kind::elementwise;
+  OpClass op = OpClass::elementwise;
+  model::Component component = model::Component::other;
+  units::Precision precision = units::Precision::bfloat16;
+  std::string_view label;
+  Integer m = 0, k = 0, n = 0;
+  Integer executions = 1;
+  Integer model_flops = 0, hardware_flops = 0, elementwise_flops = 0;
+  Integer hardware_backward = 0;  ///< attention: its kernel's backward; products: twice hardware_flops, by halves
+  /// Bytes.  A product with logits as output writes `logits_written`; gradients are those of its weights.
+  Integer weights_read = 0, activations_read = 0, activations_written = 0;
+  Integer logits_read = 0, logits_written = 0, cache_read = 0, cache_written = 0, gradients = 0;
+  /// Attention: reads and writes of its backward pass (others follow from the forward ones).
+  Integer backward_read = 0, backward_written = 0;
+  bool trained = true;
+  bool attention_core = false;  ///< what selective recompute runs again
+};
+
+/// How many layers run an operation, by pass.
+struct LayerCounts {
+  Integer forward = 1, backward = 0, recompute = 0, recompute_core = 0;
+};
+
+class RowWriter {
+ public:
+  explicit RowWriter(std::size_t rows) { rows_.reserve(rows); }
+  void write(const Operation& operation, const LayerCounts& layers);
+  void write_update(const Row& row) { rows_.push_back(row); }
+  /// Whether every number written so far is far enough below 2^127 for sums and multiples of it to be exact.
+  [[nodiscard]] bool exact() const noexcept { return worst_ < 0x1p108; }
+  /// Notes a magnitude that takes part in a product: anything too large makes the count inexact.
+  void watch(double magnitude) noexcept { worst_ = magnitude > worst_ ? magnitude : worst_; }
+  [[nodiscard]] std::vector<Row> take() noexcept { return std::move(rows_); }
+
+ private:
+  Row& start(const Operation& operation, Pass pass);
+  std::vector<Row> rows_;
+  double worst_ = 0;
+};
+
+}  // namespace flopwatt::work
