@@ -47,6 +47,7 @@ struct Dataset {
   std::vector<Dropped> dropped;   ///< by the reader: blank rows
   std::vector<std::string> notes;
 
+  /// Data rows of all files, idle and dropped ones included.
   [[nodiscard]] std::size_t rows_read() const noexcept;
   /// "a100.csv:17" for messages.
   [[nodiscard]] std::string place(const Observation& observation) const;
@@ -68,7 +69,10 @@ struct ReadOptions {
 [[nodiscard]] Result<std::vector<Dataset>> read_samples(std::string_view text, std::string_view where,
                                                         const ReadOptions& options = {});
 
-/// Joins datasets of the same device (names compared without case, blanks, dashes and underscores), in order.
+/// Whether two names differ in case, blanks, dashes and underscores at most: "Quadro RTX 5000", "quadro_rtx_5000".
+[[nodiscard]] bool same_device(std::string_view a, std::string_view b);
+
+/// Joins datasets of the same device, in order.
 [[nodiscard]] std::vector<Dataset> merge(std::vector<Dataset> datasets);
 
 /// Raw samples → one row a run: means of what was measured, over the rows that agree in every column that is set

@@ -36,6 +36,9 @@ struct PeakTable {
 /// A TOML table a device, TFLOP/s by dtype: `["A100"]\nfloat32 = 156\nfloat16 = 312`.
 /// Errc::bad_data at "WHERE:LINE" naming the key.
 [[nodiscard]] Result<PeakTable> read_peaks(std::string_view text, std::string_view where);
+/// The peak that the table has for a device (dataset::same_device) and dtype.
+[[nodiscard]] std::optional<units::FlopRate> find_peak(const PeakTable& table, std::string_view device,
+                                                       units::Precision dtype);
 
 struct FitOptions {
   std::vector<power::Form> forms{power::Form::linear, power::Form::dtype, power::Form::cell};

@@ -27,13 +27,12 @@ struct Query {
 };
 
 enum class FlagKind : std::uint8_t {
-  extrapolates,        ///< an input lies outside the measured range
-  uncalibrated,        ///< no measurement of this device: prior only
-  above_limit,         ///< the value exceeds the board limit
-  fallback,            ///< the form asked for lacks what this query needs; another was used
-  family_calibration,  ///< measured on another variant of the family, or on one that the data does not name
+  extrapolates,  ///< an input lies outside the measured range
+  uncalibrated,  ///< no measurement of this device: prior only
+  above_limit,   ///< the value exceeds the board limit
+  fallback,      ///< the form asked for lacks what this query needs; another was used
 };
-/// "extrapolates", "uncalibrated", "above_limit", "fallback", "family_calibration".
+/// "extrapolates", "uncalibrated", "above_limit", "fallback".
 [[nodiscard]] std::string_view name(FlagKind kind) noexcept;
 
 struct Flag {

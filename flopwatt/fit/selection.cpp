@@ -1,0 +1,144 @@
+#include "flopwatt/fit/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "flopwatt/stats/error_metrics.hpp"
+#include "flopwatt/units/text.hpp"
+
+namespace flopwatt::fit {
+namespace {
+
+/// Peaks that rows of one dtype imply agree to this much where they were divided by one number.
+constexpr double kPeakAgreement = 0.01;
+
+void drop(Selection& selection, std::string_view reason) {
+  for (power::DroppedRows& entry : selection.dropped) {
+    if (entry.reason == reason) {
+      ++entry.rows;
+      return;
+    }
+  }
+  selection.dropped.push_back({std::string{reason}, 1});
+}
+
+/// What a row needs for any fit, or why it lacks it.
+std::optional<std::string> unusable(const dataset::Observation& row) {
+  if (!row.power) return "no power";
+  if (!(row.power->in(units::watt) > 0)) return "power not positive";
+  if (!row.precision) return fmt::format("dtype \"{}\" not known", base::excerpt(row.dtype));
+  if (!row.batch || !(*row.batch >= 1)) return "no positive batch size";
+  if (*row.batch != std::floor(*row.batch) || *row.batch > 1e15) return "batch size not a whole number";
+  return std::nullopt;
+}
+
+/// The peak that the recorded MFU of a dtype was divided by: the median over its rows, since each row has the rounding
+/// of its means.
+Result<power::Peak> recorded_peak(const dataset::Dataset& dataset, units::Precision dtype, Selection& selection) {
+  std::vector<double> implied;
+  for (const dataset::Observation& row : dataset.rows) {
+    if (row.precision != dtype || unusable(row)) continue;
+    if (const auto peak = dataset::implied_peak(row)) implied.push_back(peak->in(units::flop_per_second));
+  }
+  if (implied.empty()) {
+    return fail(
+        Errc::bad_data,
+        fmt::format("the {} rows of {} do not tell what their MFU was divided by (that needs tokens_per_second, "
+                    "calflops_total, sequence_length and batch_size)",
+                    units::name(dtype), dataset.device),
+        dataset.files.front().name, "name the peaks with --peaks catalogue or --peaks FILE");
+  }
+  FLOPWATT_TRY(const double median, stats::median(implied));
+  power::Peak peak;
+  peak.dtype = dtype;
+  peak.known_by = "recorded";
+  peak.rate = median * units::flop_per_second;
+  peak.source = fmt::format("counted FLOP/s over recorded MFU, median of {} rows", implied.size());
+  const auto [low, high] = std::minmax_element(implied.begin(), implied.end());
+  if (*high > *low * (1 + kPeakAgreement)) {
+    selection.notes.push_back(fmt::format("the {} rows were not all divided by one peak: they imply {} to {}",
+                                          units::name(dtype), units::to_text(*low * units::flop_per_second),
+                                          units::to_text(*high * units::flop_per_second)));
+  }
+  return peak;
+}
+
+Result<power::Peak> peak_of(const dataset::Dataset& dataset, units::Precision dtype, const FitOptions& options,
+                            Selection& selection) {
+  switch (options.peaks_from) {
+    case PeaksFrom::recorded:
+      return recorded_peak(dataset, dtype, selection);
+    case PeaksFrom::file: {
+      if (const auto rate = find_peak(options.peaks, dataset.device, dtype)) {
+        return power::Peak{dtype, *rate, {}, {}, "file", options.peaks.source};
+      }
+      return fail(Errc::bad_data, fmt::format("no peak for {} in {}", dataset.device, units::name(dtype)),
+                  options.peaks.source, "add it to the table");
+    }
+    case PeaksFrom::catalogue:
+    case PeaksFrom::audited:
+      break;
+  }
+  return fail(Errc::usage, "peaks from the catalogue are not available yet", "--peaks");
+}
+
+/// The MFU in percent that the options ask for, or why the row has none.
+struct Mfu {
+  double pct = 0;
+  std::string_view why_not;
+};
+Mfu mfu_of(const dataset::Observation& row, const power::Peak& peak, PeaksFrom from) {
+  if (from == PeaksFrom::recorded) {
+    if (!row.mfu) return {0, "no MFU recorded"};
+    if (!(*row.mfu > 0)) return {0, "MFU not positive"};
+    return {100 * *row.mfu, {}};
+  }
+  const auto rate = dataset::counted_flop_rate(row);
+  if (!rate) return {0, "no FLOP rate (tokens per second, counted FLOPs, batch or sequence missing)"};
+  return {100 * (*rate / peak.rate), {}};
+}
+
+}  // namespace
+
+Result<Selection> select(const dataset::Dataset& dataset, const FitOptions& options) {
+  Selection selection;
+  const dataset::Groups groups = dataset::configurations(dataset.rows);
+
+  std::map<units::Precision, power::Peak> peaks;
+  for (const dataset::Observation& row : dataset.rows) {
+    if (unusable(row) || peaks.contains(*row.precision)) continue;
+    if (options.peaks_from == PeaksFrom::recorded && !row.mfu) continue;
+    FLOPWATT_TRY(peaks[*row.precision], peak_of(dataset, *row.precision, options, selection));
+  }
+  for (const auto& [dtype, peak] : peaks) selection.peaks.push_back(peak);
+
+  for (std::size_t i = 0; i < dataset.idle.size(); ++i) drop(selection, "idle row (baseline)");
+  for (const dataset::Dropped& entry : dataset.dropped) {
+    for (std::size_t i = 0; i < entry.lines.size(); ++i) drop(selection, entry.reason);
+  }
+  for (std::size_t i = 0; i < dataset.rows.size(); ++i) {
+    const dataset::Observation& row = dataset.rows[i];
+    if (const auto why = unusable(row)) {
+      drop(selection, *why);
+      continue;
+    }
+    const auto peak = peaks.find(*row.precision);
+    const Mfu mfu = peak == peaks.end() ? Mfu{0, "no MFU recorded"} : mfu_of(row, peak->second, options.peaks_from);
+    if (!mfu.why_not.empty()) {
+      drop(selection, mfu.why_not);
+      continue;
+    }
+    selection.samples.push_back({.observation = &row,
+                                 .configuration = groups.of_row[i],
+                                 .dtype = *row.precision,
+                                 .batch = static_cast<std::int64_t>(*row.batch),
+                                 .mfu_pct = mfu.pct,
+                                 .power_watts = row.power->in(units::watt)});
+  }
+  return selection;
+}
+
+}  // namespace flopwatt::fit
