@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -100,7 +101,7 @@ class Builder {
   }
   bool string(Json::string_t& value) {
     if (const std::size_t at = token_end() - 1; text_[at] != '"') {
-      if (options_.nonfinite_as_null) return add(nullptr);
+      if (options_.nonfinite_numbers) return add(nonfinite(literal()));
       return stop_at(string_start(), fmt::format("{} is not a JSON number", literal()),
                      "write null where there is no value");
     }
@@ -241,6 +242,11 @@ class Builder {
       if (read.ends_with(name)) return name;
     }
     return "literal";
+  }
+  static double nonfinite(std::string_view name) {
+    using Limits = std::numeric_limits<double>;
+    if (name == "NaN") return Limits::quiet_NaN();
+    return name == "Infinity" ? Limits::infinity() : -Limits::infinity();
   }
 
   bool stop_at(std::size_t offset, std::string what, std::string remedy) {

@@ -16,8 +16,8 @@ struct JsonOptions {
   std::size_t max_bytes = std::size_t{64} << 20U;  ///< a longer text is refused unread
   int max_depth = 128;                             ///< objects and arrays inside each other
   /// Python's json module writes NaN, Infinity and -Infinity, which are not JSON; files of the model hubs hold them.
-  /// true: read each as null (missing).  false: an error.
-  bool nonfinite_as_null = false;
+  /// true: read each as the number that it names, so that it is not taken for a missing value.  false: an error.
+  bool nonfinite_numbers = false;
 };
 
 /// Reads one JSON value; never throws, never guesses.  `where` is the display name of the text, usually the file.
