@@ -1,11 +1,9 @@
 #include "flopwatt/io/json_writer.hpp"
 
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "flopwatt/base/check.hpp"
+#include "flopwatt/io/number_text.hpp"
 #include "flopwatt/io/text_encoding.hpp"
 
 namespace flopwatt::io {
@@ -28,35 +26,21 @@ JsonWriter& JsonWriter::value(std::string_view text) {
 }
 
 JsonWriter& JsonWriter::value(double number) {
-  FLOPWATT_CHECK(std::isfinite(number));
-  // Beyond 10^15 always with an exponent: a long row of digits would read back as an integer, perhaps one that does
-  // not fit.
-  std::array<char, 32> digits{};
-  char* const begin = digits.data();
-  char* const limit = begin + digits.size();
-  const auto [end, status] = std::abs(number) >= 1e15
-                                 ? std::to_chars(begin, limit, number, std::chars_format::scientific)
-                                 : std::to_chars(begin, limit, number);
-  FLOPWATT_CHECK(status == std::errc{});
-  return literal({digits.data(), end});
+  before_value();
+  append_number(out_, number);
+  return *this;
 }
 
 JsonWriter& JsonWriter::value(__int128 number) {
-  if (number >= 0) return value(static_cast<unsigned __int128>(number));
   before_value();
-  out_ += '-';
-  after_key_ = true;  // the sign stands where the value goes; the digits follow without a separator
-  return value(-static_cast<unsigned __int128>(number));
+  append_integer(out_, number);
+  return *this;
 }
 
 JsonWriter& JsonWriter::value(unsigned __int128 number) {
-  std::array<char, 40> digits{};  // 2^128 has 39 digits
-  std::size_t at = digits.size();
-  do {
-    digits[--at] = static_cast<char>('0' + static_cast<int>(number % 10));
-    number /= 10;
-  } while (number != 0);
-  return literal({digits.data() + at, digits.size() - at});
+  before_value();
+  append_integer(out_, number);
+  return *this;
 }
 
 std::string JsonWriter::take() && {
