@@ -41,7 +41,7 @@ KeptActivations kept_activations(const Plan& plan, const Run& run, const model::
   Integer routed = 0;  // a routed row, split
   Integer whole_bits = 0;
   std::int64_t wide_norms = 0;
-  bool gated = false;
+  const bool gated = block.elementwise.gated;
   bool mlp = false;
   bool experts = false;
   for (const Tensor& tensor : block.tensors) {
@@ -59,12 +59,10 @@ KeptActivations kept_activations(const Plan& plan, const Run& run, const model::
     if (tensor.use != Use::product) continue;
     if (tensor.rows == Rows::routed) {
       experts = true;
-      gated = gated || !is_down(tensor);
       routed += is_down(tensor) ? tensor.k : tensor.n;
     } else if (tensor.component == Component::mlp && tensor.n > 1) {
       mlp = true;
       split += is_down(tensor) ? tensor.k : tensor.n;
-      gated = gated || tensor.label.find("gate") != std::string_view::npos;
     } else if (tensor.component == Component::attention) {
       if (is_out(tensor)) {
         split += tensor.k;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "flopwatt/work/adapters.hpp"
+#include "flopwatt/work/elementwise.hpp"
 #include "flopwatt/work/ledger.hpp"
 #include "flopwatt/work/optimizer.hpp"
 #include "flopwatt/work/plan.hpp"
@@ -15,12 +16,6 @@ using model::Rows;
 using model::Tensor;
 using model::Use;
 
-// Elementwise FLOPs an element, under their own heading (an exponential counts as one): root mean square and scale;
-// a gate's or GELU's activation function; one more product where it gates; log-softmax of the loss; AdamW.
-constexpr Integer kNormFlops = 4;
-constexpr Integer kActivationFlops = 4;
-constexpr Integer kLossFlops = 5;
-
 class Counter {
  public:
   explicit Counter(const Plan& plan, std::size_t rows)
@@ -32,9 +27,8 @@ class Counter {
 
  private:
   struct BlockSums {
-    Integer norm_elements = 0;  ///< per token
-    Integer residuals = 0;      ///< additions of the residual stream
-    Integer mlp_in = 0, mlp_out = 0, expert_in = 0, expert_out = 0;
+    Integer norm_elements = 0;                       ///< per token
+    Integer mlp_width = 0, expert_width = 0;         ///< of the activation functions' results
     Integer small_weights = 0, small_gradients = 0;  ///< bytes of norms and biases
     Integer loose_parameters = 0;                    ///< parameters that are no product, per token
   };
@@ -49,6 +43,7 @@ class Counter {
   void outside(const Run& run, const Tensor& tensor);
   void loose_parameters(const Run& run, Integer parameters, const LayerCounts& layers);
   void update();
+  void move(Operation& operation, Integer elements, Traffic traffic) const;
   [[nodiscard]] LayerCounts layer_counts(const Run& run, std::size_t block) const;
   [[nodiscard]] Integer rows_of(const Run& run, const Tensor& tensor) const;
   [[nodiscard]] bool trains_everything() const { return workload_.trainable.kind == Trainable::Kind::all; }
@@ -131,7 +126,7 @@ void Counter::product(const Run& run, const Tensor& tensor, const model::Block* 
   } else if (cut.sequence_split) {
     hardware_rows = ceil_div(rows, tensor_);
   }
-  Operation o{.kind = Operation::Kind::product, .component = tensor.component, .label = tensor.label};
+  Operation o{.product = true, .component = tensor.component, .label = tensor.label};
   o.op = routed ? OpClass::experts : tensor.component == Component::lm_head ? OpClass::lm_head : OpClass::linear;
   const bool linear = block && tensor.component != Component::router;
   o.precision = linear ? plan_.linear_precision : plan_.other_precision;
@@ -194,41 +189,49 @@ void Counter::loose_parameters(const Run& run, Integer parameters, const LayerCo
   writer_.write(o, {.forward = layers.forward, .backward = layers.backward});
 }
 
+// Bytes of `elements` that each move `traffic`.
+void Counter::move(Operation& o, Integer elements, Traffic traffic) const {
+  o.activations_read += ceil_div(elements * traffic.read, 8);
+  o.activations_written += ceil_div(elements * traffic.written, 8);
+  o.backward_read += ceil_div(elements * traffic.backward_read, 8);
+  o.backward_written += ceil_div(elements * traffic.backward_written, 8);
+}
+
 void Counter::elementwise(const Run& run, const model::Block& block, const BlockSums& sums, const LayerCounts& layers,
                           bool trained) {
+  const model::Elementwise& kind = block.elementwise;
+  const Execution execution = workload_.execution;
+  const int bits = plan_.activation_bits;
   const Integer hidden = run.stack->hidden;
   const Integer split = workload_.parallel.sequence ? tensor_ : 1;
   const Integer tokens = ceil_div(run.tokens, split);
-  Operation norm{.component = Component::norm, .precision = plan_.other_precision, .label = "norm"};
-  norm.elementwise_flops = tokens * (kNormFlops * sums.norm_elements + sums.residuals * hidden);
-  norm.activations_read = activation(tokens * (sums.norm_elements + 2 * sums.residuals * hidden));
-  norm.activations_written = activation(tokens * (sums.norm_elements + sums.residuals * hidden));
+  Operation norm{.component = Component::norm, .precision = plan_.other_precision, .label = "norm+residual"};
+  norm.executions = run.passes;
+  norm.elementwise_flops = tokens * (norm_flops(kind.norm) * sums.norm_elements + kind.residuals * hidden);
+  move(norm, tokens * sums.norm_elements, norm_traffic(kind.norm, execution, bits));
+  move(norm, tokens * kind.residuals * hidden, residual_traffic(bits));
   norm.weights_read = sums.small_weights * run.passes;
   norm.gradients = sums.small_gradients;
   norm.trained = trained;
-  norm.executions = run.passes;
   writer_.write(norm, layers);
 
-  const auto activate = [&](std::string_view label, Component component, Integer rows, Integer in, Integer out) {
-    if (in == 0 || out == 0) return;
+  const auto activate = [&](std::string_view label, Component component, Integer rows, Integer width) {
+    if (width == 0) return;
     Operation o{.component = component, .precision = plan_.other_precision, .label = label};
-    const Integer gate = in > out ? 1 : 0;
-    o.elementwise_flops = rows * out * (kActivationFlops + gate);
-    o.activations_read = activation(rows * in);
-    o.activations_written = activation(rows * out);
+    const Integer results = rows * ceil_div(width, tensor_);
+    o.elementwise_flops = results * activation_flops(kind.activation, kind.gated);
+    move(o, results, activation_traffic(kind.activation, kind.gated, execution, bits));
     o.executions = run.passes;
     writer_.write(o, layers);
   };
-  activate("mlp.activation", Component::mlp, run.tokens, ceil_div(sums.mlp_in, tensor_),
-           ceil_div(sums.mlp_out, tensor_));
+  activate("mlp.activation", Component::mlp, run.tokens, sums.mlp_width);
   if (block.routing) {
     const Integer rows = run.tokens * block.routing->top_k;
-    activate("experts.activation", Component::experts, rows, ceil_div(sums.expert_in, tensor_),
-             ceil_div(sums.expert_out, tensor_));
-    // Tokens are copied to their experts' order and their outputs weighted and added up.
+    activate("experts.activation", Component::experts, rows, sums.expert_width);
+    // Tokens are copied to their experts' order, and their outputs weighted and added up.
     Operation o{.component = Component::experts, .precision = plan_.other_precision, .label = "experts.dispatch"};
     o.elementwise_flops = ceil_div(2 * rows * hidden, split);
-    o.activations_read = o.activations_written = activation(ceil_div((run.tokens + rows) * hidden, split));
+    move(o, ceil_div((run.tokens + rows) * hidden, split), {bits, bits, bits, bits});
     o.executions = run.passes;
     writer_.write(o, layers);
   }
@@ -237,19 +240,12 @@ void Counter::elementwise(const Run& run, const model::Block& block, const Block
 void Counter::block(const Run& run, const model::Block& block, const LayerCounts& layers, bool trained) {
   const std::int64_t hidden = run.stack->hidden;
   BlockSums sums;
-  bool mixes = !block.attentions.empty() || block.recurrence;
-  bool feeds = false;
   for (const Tensor& tensor : block.tensors) {
     if (tensor.use == Use::product) {
       product(run, tensor, &block, layers, trained);
-      const bool down = tensor.n == hidden && tensor.label.ends_with("down");
-      if (tensor.component == Component::mlp && tensor.n > 1) {
-        feeds = true;
-        (down ? sums.mlp_out : sums.mlp_in) += down ? tensor.k : tensor.n;
-      }
-      if (tensor.rows == Rows::routed) {
-        feeds = true;
-        (down ? sums.expert_out : sums.expert_in) += down ? tensor.k : tensor.n;
+      if (tensor.label.ends_with("down")) {
+        if (tensor.component == Component::mlp) sums.mlp_width += tensor.k;
+        if (tensor.rows == Rows::routed) sums.expert_width += tensor.k;
       }
       continue;
     }
@@ -275,9 +271,8 @@ void Counter::block(const Run& run, const model::Block& block, const LayerCounts
     sums.small_weights += ceil_div(held * plan_.weight_bits, 8);
     sums.small_gradients += ceil_div(held * plan_.gradient_bits, 8);
   }
-  sums.residuals = (mixes ? 1 : 0) + (feeds ? 1 : 0);
   for (const model::Attention& attention : block.attentions) {
-    write_attention(plan_, run, attention, layers, writer_);
+    write_attention(plan_, run, block, attention, layers, writer_);
   }
   if (block.recurrence) write_recurrence(plan_, run, *block.recurrence, layers, writer_);
   elementwise(run, block, sums, layers, trained);
@@ -298,8 +293,12 @@ void Counter::outside(const Run& run, const Tensor& tensor) {
     if (head && tensor.rows == Rows::logits && workload_.phase == Phase::train) {
       Operation loss{.component = Component::lm_head, .precision = plan_.other_precision, .label = "loss"};
       const Integer logits = run.logits_rows * ceil_div(tensor.n, tensor_);
+      const Traffic traffic = loss_traffic(workload_.execution, plan_.activation_bits);
       loss.elementwise_flops = kLossFlops * logits;
-      loss.logits_read = activation(logits);
+      loss.logits_read = ceil_div(logits * traffic.read, 8);
+      loss.logits_written = ceil_div(logits * traffic.written, 8);
+      loss.logits_backward_read = ceil_div(logits * traffic.backward_read, 8);
+      loss.logits_backward_written = ceil_div(logits * traffic.backward_written, 8);
       writer_.write(loss, once);
     }
     return;
@@ -313,14 +312,22 @@ void Counter::outside(const Run& run, const Tensor& tensor) {
                         tensor.dims[0] == plan_.architecture->vocabulary;
     o.weights_read = ceil_div(run.tokens * width * plan_.weight_bits, 8);
     o.activations_written = activation(run.tokens * width);
-    o.gradients = shared && plan_.pipeline == 1 ? 0 : ceil_div(plan_.held(tensor, nullptr) * plan_.gradient_bits, 8);
+    o.gradients = ceil_div(plan_.held(tensor, nullptr) * plan_.gradient_bits, 8);
+    o.backward_read = o.activations_written;
+    if (shared && plan_.pipeline == 1) {
+      // The head's product has written this gradient: it is added to in place, or eagerly made apart and summed.
+      o.gradients = workload_.execution == Execution::eager ? 2 * o.gradients : 0;
+      o.gradients_read = o.gradients;
+    }
     if (once.backward == 0 && plan_.backward && shared && trains_head() && text) once.backward = 1;
     o.trained = once.backward > 0;
   } else {
     if (tensor.component == Component::norm && !tensor.name.ends_with("bias")) {
       const Integer rows = tensor.rows == Rows::logits ? run.logits_rows : run.tokens;
-      o.elementwise_flops = kNormFlops * rows * tensor.dims[0];
-      o.activations_read = o.activations_written = activation(rows * tensor.dims[0]);
+      const model::Norm kind =
+          run.stack->blocks.empty() ? model::Norm::none : run.stack->blocks.front().elementwise.norm;
+      o.elementwise_flops = norm_flops(kind) * rows * tensor.dims[0];
+      move(o, rows * tensor.dims[0], norm_traffic(kind, workload_.execution, plan_.activation_bits));
     }
     o.weights_read = ceil_div(elements * plan_.weight_bits, 8) * run.passes;
     o.gradients = ceil_div(elements * plan_.gradient_bits, 8);

@@ -3,27 +3,9 @@
 #include <algorithm>
 
 #include "flopwatt/work/adapters.hpp"
+#include "flopwatt/work/elementwise.hpp"
 
 namespace flopwatt::work {
-namespace {
-
-// Elementwise FLOPs a parameter: two moments (7), their correction and root (4), decay and step (4); momentum and step.
-Integer update_flops(Optimizer optimizer) noexcept {
-  switch (optimizer) {
-    case Optimizer::adamw:
-    case Optimizer::adamw_8bit:
-      return 15;
-    case Optimizer::sgd_momentum:
-      return 4;
-    case Optimizer::sgd:
-      return 2;
-    case Optimizer::none:
-      break;
-  }
-  return 0;
-}
-
-}  // namespace
 
 DeviceParameters device_parameters(const Plan& plan) {
   const Workload& w = *plan.workload;
@@ -100,21 +82,34 @@ Row update_row(const Plan& plan) {
   const ZeroSpread spread = zero_spread(plan, 1);
   const Integer parameters =
       ceil_div(held.trained_dense, spread.dense) + ceil_div(held.trained_experts, spread.experts);
+  const UpdateTraffic traffic = update_traffic(w.optimizer, w.execution);
   const auto bytes = [&](Integer bits) { return units::Count{ceil_div(parameters * bits, 8)}; };
+  const auto at = [](ByteKind kind) { return static_cast<std::size_t>(kind); };
   Row row;
   row.op = OpClass::optimizer;
   row.pass = Pass::update;
   row.label = "optimizer";
   row.precision = w.master_weights ? units::Precision::float32 : plan.other_precision;
   row.executions = 1;
-  row.elementwise_flops = parameters * update_flops(w.optimizer);
-  const auto at = [](ByteKind kind) { return static_cast<std::size_t>(kind); };
+  row.elementwise_flops = parameters * traffic.flops;
   // Adapters are kept in the activations' precision; where everything is trained the weights' own counts.
   const Integer weight_bits = w.trainable.kind == Trainable::Kind::lora ? plan.activation_bits : plan.weight_bits;
-  if (!w.master_weights) row.bytes_read[at(ByteKind::weights)] = bytes(weight_bits);
-  row.bytes_written[at(ByteKind::weights)] = bytes(weight_bits);
-  row.bytes_read[at(ByteKind::gradients)] = bytes(plan.gradient_bits);
-  row.bytes_read[at(ByteKind::optimizer)] = row.bytes_written[at(ByteKind::optimizer)] = bytes(optimizer_bits(w));
+  const Integer state_bits = w.optimizer == Optimizer::adamw_8bit ? 8 : units::bits(w.optimizer_precision);
+  Integer optimizer_read = state_bits * traffic.states_read;
+  Integer optimizer_written = state_bits * traffic.states_written;
+  if (w.master_weights) {
+    // The fp32 copy is updated in place of the weights, which are then written from it.
+    const Integer copies = w.execution == Execution::eager ? 1 : 0;
+    optimizer_read += 32 * (traffic.weights_read + copies);
+    optimizer_written += 32 * traffic.weights_written;
+    row.bytes_written[at(ByteKind::weights)] = bytes(weight_bits);
+  } else {
+    row.bytes_read[at(ByteKind::weights)] = bytes(weight_bits * traffic.weights_read);
+    row.bytes_written[at(ByteKind::weights)] = bytes(weight_bits * traffic.weights_written);
+  }
+  row.bytes_read[at(ByteKind::gradients)] = bytes(Integer{plan.gradient_bits} * traffic.gradients_read);
+  row.bytes_read[at(ByteKind::optimizer)] = bytes(optimizer_read);
+  row.bytes_written[at(ByteKind::optimizer)] = bytes(optimizer_written);
   return row;
 }
 

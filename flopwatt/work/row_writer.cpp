@@ -34,27 +34,21 @@ void product_backward(Row& row, const Operation& o, Integer layers) noexcept {
   if (o.trained) set(row.bytes_written, ByteKind::gradients, o.gradients * layers);
 }
 
-void attention_backward(Row& row, const Operation& o, Integer layers) noexcept {
-  row.activation_gradient = true;
+void other_backward(Row& row, const Operation& o, Integer layers) noexcept {
+  row.activation_gradient = o.backward_written > 0;
+  row.weight_gradient = o.trained && o.gradients > 0;
   row.model_flops = 2 * o.model_flops * layers;
   row.hardware_flops = o.hardware_backward * layers;
   row.elementwise_flops = 2 * o.elementwise_flops * layers;
+  set(row.bytes_read, ByteKind::weights, o.weights_read * layers);
   set(row.bytes_read, ByteKind::activations, o.backward_read * layers);
   set(row.bytes_written, ByteKind::activations, o.backward_written * layers);
-}
-
-// Reads the inputs again and the outputs' gradients, writes the inputs' gradients.
-void elementwise_backward(Row& row, const Operation& o, Integer layers) noexcept {
-  row.activation_gradient = o.activations_read > 0;
-  row.weight_gradient = o.trained && o.gradients > 0;
-  row.model_flops = 2 * o.model_flops * layers;
-  row.elementwise_flops = 2 * o.elementwise_flops * layers;
-  set(row.bytes_read, ByteKind::weights, o.weights_read * layers);
-  set(row.bytes_read, ByteKind::activations, (o.activations_read + o.activations_written) * layers);
-  set(row.bytes_read, ByteKind::logits, o.logits_read * layers);
-  set(row.bytes_written, ByteKind::activations, o.activations_read * layers);
-  set(row.bytes_written, ByteKind::logits, o.logits_read * layers);
-  if (o.trained) set(row.bytes_written, ByteKind::gradients, o.gradients * layers);
+  set(row.bytes_read, ByteKind::logits, o.logits_backward_read * layers);
+  set(row.bytes_written, ByteKind::logits, o.logits_backward_written * layers);
+  if (o.trained) {
+    set(row.bytes_read, ByteKind::gradients, o.gradients_read * layers);
+    set(row.bytes_written, ByteKind::gradients, o.gradients * layers);
+  }
 }
 
 }  // namespace
@@ -87,16 +81,10 @@ void RowWriter::write(const Operation& o, const LayerCounts& layers) {
   if (layers.backward > 0) {
     Row& row = start(o, Pass::backward);
     row.executions = o.executions * layers.backward;
-    switch (o.kind) {
-      case Operation::Kind::product:
-        product_backward(row, o, layers.backward);
-        break;
-      case Operation::Kind::attention:
-        attention_backward(row, o, layers.backward);
-        break;
-      case Operation::Kind::elementwise:
-        elementwise_backward(row, o, layers.backward);
-        break;
+    if (o.product) {
+      product_backward(row, o, layers.backward);
+    } else {
+      other_backward(row, o, layers.backward);
     }
   }
 }

@@ -11,8 +11,7 @@ namespace flopwatt::work {
 
 /// What one layer's operation does in its forward pass, over all the passes of a run.
 struct Operation {
-  enum class Kind : std::uint8_t { product, attention, elementwise };
-  Kind kind = Kind::elementwise;
+  bool product = false;  ///< a product with weights: its backward pass follows from its forward one
   OpClass op = OpClass::elementwise;
   model::Component component = model::Component::other;
   units::Precision precision = units::Precision::bfloat16;
@@ -20,12 +19,14 @@ struct Operation {
   Integer m = 0, k = 0, n = 0;
   Integer executions = 1;
   Integer model_flops = 0, hardware_flops = 0, elementwise_flops = 0;
-  Integer hardware_backward = 0;  ///< attention: its kernel's backward; products: twice hardware_flops, by halves
+  Integer hardware_backward = 0;  ///< of all but products
   /// Bytes.  A product with logits as output writes `logits_written`; gradients are those of its weights.
   Integer weights_read = 0, activations_read = 0, activations_written = 0;
   Integer logits_read = 0, logits_written = 0, cache_read = 0, cache_written = 0, gradients = 0;
-  /// Attention: reads and writes of its backward pass (others follow from the forward ones).
+  /// Of the backward pass of all but products.
   Integer backward_read = 0, backward_written = 0;
+  Integer logits_backward_read = 0, logits_backward_written = 0;
+  Integer gradients_read = 0;  ///< gradients summed where a weight has two of them
   bool trained = true;
   bool attention_core = false;  ///< what selective recompute runs again
 };

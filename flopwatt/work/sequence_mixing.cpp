@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "flopwatt/work/elementwise.hpp"
+
 namespace flopwatt::work {
 namespace {
 
 using model::Attention;
 using model::Component;
-
-constexpr Integer kSoftmaxFlops = 5;  ///< a pair and head: scale, maximum, subtract, exponential, sum and divide
-constexpr Integer kRotaryFlops = 3;   ///< an element of q or k: two multiplications, one addition
 
 // Twice the pairs of a run over the whole batch, under one convention.
 Integer twice_pairs_of(const Plan& plan, const Run& run, Reach reach, bool causal, MaskConvention mask) {
@@ -84,8 +83,7 @@ void write_index(const Plan& plan, const Run& run, const model::SparseIndex& ind
                                     ? twice_pairs_of(plan, run, {}, false, MaskConvention::full)
                                     : twice_pairs_of(plan, run, {}, causal, MaskConvention::causal);
   const Integer width = Integer{index.heads} * index.head_dim;
-  Operation o{.kind = Operation::Kind::attention,
-              .op = OpClass::attention,
+  Operation o{.op = OpClass::attention,
               .component = Component::attention,
               .precision = plan.other_precision,
               .label = "attention.index"};
@@ -131,8 +129,8 @@ Integer state_elements(const model::Recurrence& r) noexcept {
   return state + Integer{r.conv_channels} * std::max<std::int64_t>(0, r.conv_kernel - 1);
 }
 
-void write_attention(const Plan& plan, const Run& run, const Attention& a, const LayerCounts& layers,
-                     RowWriter& writer) {
+void write_attention(const Plan& plan, const Run& run, const model::Block& block, const Attention& a,
+                     const LayerCounts& layers, RowWriter& writer) {
   const Workload& w = *plan.workload;
   const bool steps = run.kind == Run::Kind::steps;
   const Reach reached = reach(a);
@@ -160,7 +158,6 @@ void write_attention(const Plan& plan, const Run& run, const Attention& a, const
                static_cast<double>(key + value) * static_cast<double>(layers.forward));
 
   Operation o{
-      .kind = Operation::Kind::attention,
       .op = OpClass::attention,
       .component = text || run.stack->role != model::StackRole::vision ? Component::attention : Component::vision,
       .precision = plan.other_precision,
@@ -200,19 +197,29 @@ void write_attention(const Plan& plan, const Run& run, const Attention& a, const
 
   Operation softmax{.component = o.component, .precision = plan.other_precision, .label = "attention.softmax"};
   softmax.attention_core = true;
-  const Integer scores = ceil_div(twice_visited / 2 * heads, plan.replicas);
-  const Integer rotated = a.cross ? 0 : run.tokens * (heads * key + kv_heads * key);
-  softmax.elementwise_flops = kSoftmaxFlops * scores + kRotaryFlops * rotated;
-  softmax.activations_read = softmax.activations_written = bytes(rotated);
   softmax.executions = run.passes;
+  const int bits = plan.activation_bits;
+  const Integer scores = ceil_div(twice_visited / 2 * heads, plan.replicas);
+  const auto move = [](Operation& to, Integer elements, Traffic traffic) {
+    to.activations_read += ceil_div(elements * traffic.read, 8);
+    to.activations_written += ceil_div(elements * traffic.written, 8);
+    to.backward_read += ceil_div(elements * traffic.backward_read, 8);
+    to.backward_written += ceil_div(elements * traffic.backward_written, 8);
+  };
+  softmax.elementwise_flops = kSoftmaxFlops * scores;
+  if (block.elementwise.rotary && !a.cross) {
+    const Integer width_rotated = a.latent ? a.latent->rope_dim : a.head_dim;
+    const Integer rotated = run.tokens * width_rotated * (heads + (a.latent ? 1 : kv_heads));
+    softmax.elementwise_flops += kRotaryFlops * rotated;
+    move(softmax, rotated, rotary_traffic(w.execution, bits));
+  }
+  // The heads' results are copied together for the output projection.
+  if (w.execution == Execution::eager) move(softmax, run.tokens * heads * value, {bits, bits, bits, bits});
   if (w.kernel == Kernel::eager) {
-    const Integer matrix = bytes(scores);
-    o.activations_read += matrix;
-    o.activations_written += matrix;
-    o.backward_read += 3 * matrix;  // probabilities for dV, score gradients for dQ and for dK
-    o.backward_written += matrix;
-    softmax.activations_read += matrix;
-    softmax.activations_written += matrix;
+    // Scores are written and probabilities read by the products; backwards the products read the probabilities (for
+    // dV) and the scores' gradient twice (for dQ and dK) and write the probabilities' gradient.
+    move(o, scores, {bits, bits, 3 * bits, bits});
+    move(softmax, scores, softmax_traffic(w.execution, bits));
   }
   writer.write(o, layers);
   if (a.sparse) write_index(plan, run, *a.sparse, a.causal, layers, writer);
@@ -231,8 +238,7 @@ void write_recurrence(const Plan& plan, const Run& run, const model::Recurrence&
   const Integer over = plan.is_text(*run.stack) ? plan.tensor_parallel : 1;
   writer.watch(static_cast<double>(run.tokens) * static_cast<double>(state) * static_cast<double>(layers.forward));
 
-  Operation o{.kind = Operation::Kind::attention,
-              .op = OpClass::recurrence,
+  Operation o{.op = OpClass::recurrence,
               .component = Component::attention,
               .precision = plan.other_precision,
               .label = "recurrence"};

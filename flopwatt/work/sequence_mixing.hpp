@@ -7,9 +7,9 @@
 
 namespace flopwatt::work {
 
-/// Scores and values of one attention (and its sparse index, and its softmax) in every layer of a block.
-void write_attention(const Plan& plan, const Run& run, const model::Attention& attention, const LayerCounts& layers,
-                     RowWriter& writer);
+/// Scores and values of one attention of a block, its sparse index, its softmax and rotation.
+void write_attention(const Plan& plan, const Run& run, const model::Block& block, const model::Attention& attention,
+                     const LayerCounts& layers, RowWriter& writer);
 
 /// State update and causal convolution of a recurrence.
 void write_recurrence(const Plan& plan, const Run& run, const model::Recurrence& recurrence, const LayerCounts& layers,

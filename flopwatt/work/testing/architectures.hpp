@@ -126,6 +126,7 @@ inline model::Architecture finish(std::vector<model::Block> blocks, std::vector<
 
 inline model::Block dense_block(const Dense& d) {
   model::Block block{.kind = "attention+mlp"};
+  block.elementwise = {.gated = d.gated, .rotary = true};
   block.tensors.push_back(norm("model.layers.{layer}.input_layernorm.weight", d.hidden));
   add_attention(block, d, "model.layers.{layer}.self_attn.");
   block.tensors.push_back(norm("model.layers.{layer}.post_attention_layernorm.weight", d.hidden));
@@ -159,6 +160,7 @@ inline model::Architecture mixtral_8x7b() {
   const Dense d{
       .layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 8, .head_dim = 128, .width = 0, .vocabulary = 32000};
   model::Block block{.kind = "attention+experts"};
+  block.elementwise = {.gated = true, .rotary = true};
   block.tensors.push_back(norm("model.layers.{layer}.input_layernorm.weight", d.hidden));
   add_attention(block, d, "model.layers.{layer}.self_attn.");
   block.tensors.push_back(norm("model.layers.{layer}.post_attention_layernorm.weight", d.hidden));
@@ -173,6 +175,7 @@ inline model::Architecture deepseek_v3() {
   const auto attention = [&](model::Block& block) {
     const std::string p = "model.layers.{layer}.self_attn.";
     auto& t = block.tensors;
+    block.elementwise = {.gated = true, .rotary = true};
     t.push_back(norm("model.layers.{layer}.input_layernorm.weight", kHidden));
     t.push_back(product(p + "q_a_proj.weight", "attention.q_a", Component::attention, kHidden, 1536));
     t.push_back(norm(p + "q_a_layernorm.weight", 1536));
