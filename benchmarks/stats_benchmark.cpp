@@ -1,9 +1,14 @@
-// What a fit costs: one line, and its bootstrap at the size of one device of the public study (504 rows).
+// What a fit costs: one line, its bootstrap at the size of one device of the public study (504 rows), and a bounded
+// robust fit of a saturating model with seven parameters, which cross-validation repeats for every fold.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "flopwatt/stats/bootstrap.hpp"
+#include "flopwatt/stats/conformal.hpp"
+#include "flopwatt/stats/nls.hpp"
 #include "flopwatt/stats/ols.hpp"
 #include "flopwatt/stats/random.hpp"
 
@@ -53,6 +58,51 @@ void bootstrap_cells(benchmark::State& state) {
   }
 }
 BENCHMARK(bootstrap_cells)->Unit(benchmark::kMillisecond);
+
+/// Floor, three slopes over F by precision, one over B, a ceiling and its softness; on relative error.
+double saturating(std::span<const double> p, std::size_t precision, double f, double b) {
+  const double open = p[0] + p[1 + precision] * f + p[4] * b;
+  return std::min(open, p[5]) - p[6] * std::log1p(std::exp(-std::abs(open - p[5]) / p[6]));
+}
+
+void nonlinear_fit(benchmark::State& state) {
+  const std::vector<double> planted{80, 250, 150, 140, 120, 300, 12};
+  constexpr std::size_t kRows = 504;
+  Random random(3);
+  std::vector<double> f;
+  std::vector<double> b;
+  std::vector<double> y;
+  for (std::size_t i = 0; i < kRows; ++i) {
+    f.push_back(random.uniform());
+    b.push_back(random.uniform());
+    y.push_back(saturating(planted, i % 3, f[i], b[i]) * (1 + 0.1 * (random.uniform() - 0.5)));
+  }
+  NlsProblem problem;
+  problem.residuals = kRows;
+  problem.loss = Loss::soft_l1;
+  problem.loss_scale = 0.05;
+  problem.residual_function = [&](std::span<const double> p, std::span<double> out) {
+    for (std::size_t i = 0; i < kRows; ++i) out[i] = saturating(p, i % 3, f[i], b[i]) / y[i] - 1;
+  };
+  problem.bounds = {{0, 500}, {0, 2000}, {0, 2000}, {0, 2000}, {0, 2000}, {100, 1000}, {1, 100}};
+  problem.start = {50, 100, 100, 100, 100, 320, 20};
+  int evaluations = 0;
+  for (auto _ : state) {
+    const auto fit = fit_nls(problem);
+    if (!fit || !fit->converged()) state.SkipWithError("not converged");
+    if (fit) evaluations = fit->evaluations;
+  }
+  state.counters["residual_calls"] = evaluations;
+}
+BENCHMARK(nonlinear_fit)->Unit(benchmark::kMillisecond);
+
+void conformal(benchmark::State& state) {
+  const Sample sample = line(504);
+  std::vector<std::size_t> group;
+  for (std::size_t i = 0; i < 504; ++i) group.push_back(i / 4);
+  for (auto _ : state) benchmark::DoNotOptimize(symmetric_interval(sample.y, group, 0.9));
+}
+BENCHMARK(conformal)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace flopwatt::stats

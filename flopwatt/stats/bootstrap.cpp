@@ -34,8 +34,19 @@ class Collector {
                   "give more rows, or rows that differ");
     }
     FLOPWATT_TRY(result.standard_error, sd(values_));
-    std::sort(values_.begin(), values_.end());
-    result.interval = {quantile_of_sorted(values_, (1 - level) / 2), quantile_of_sorted(values_, (1 + level) / 2)};
+    // Only the tails up to the two quantiles need their order.
+    const double last = static_cast<double>(values_.size() - 1);
+    const auto from_low = static_cast<std::ptrdiff_t>(last * (1 - level) / 2);
+    const auto from_high = static_cast<std::ptrdiff_t>(last * (1 + level) / 2);
+    const auto settle = [this](std::ptrdiff_t from) {
+      const auto at = values_.begin() + from;
+      std::nth_element(values_.begin(), at, values_.end());
+      if (at + 1 != values_.end()) std::iter_swap(at + 1, std::min_element(at + 1, values_.end()));
+    };
+    settle(from_high);
+    const double hi = quantile_of_sorted(values_, (1 + level) / 2);
+    settle(from_low);
+    result.interval = {quantile_of_sorted(values_, (1 - level) / 2), hi};
     return result;
   }
 
