@@ -1,8 +1,4 @@
-#include "flopwatt/model/activation.hpp"
-#include "flopwatt/model/decoder_sizes.hpp"
-#include "flopwatt/model/feed_forward.hpp"
-#include "flopwatt/model/self_attention.hpp"
-#include "flopwatt/model/stack_builder.hpp"
+#include "flopwatt/model/building_blocks.hpp"
 
 namespace flopwatt::model::families {
 namespace {

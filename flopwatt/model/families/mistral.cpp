@@ -1,9 +1,4 @@
-#include "flopwatt/model/activation.hpp"
-#include "flopwatt/model/decoder_sizes.hpp"
-#include "flopwatt/model/feed_forward.hpp"
-#include "flopwatt/model/layer_pattern.hpp"
-#include "flopwatt/model/self_attention.hpp"
-#include "flopwatt/model/stack_builder.hpp"
+#include "flopwatt/model/building_blocks.hpp"
 
 namespace flopwatt::model::families {
 namespace {
@@ -15,25 +10,23 @@ constexpr DecoderDefaults kDefaults{
 void read(Draft& draft) {
   const ConfigReader& config = draft.config;
   const DecoderSizes sizes = read_decoder_sizes(config, kDefaults);
-  const auto window = window_size(config, "sliding_window", 4096);
   // `layer_types` comes with Ministral, whose layers alternate; Mistral's own all see the same window.
-  const auto local = local_layers(config, sizes.layers, [&](std::int64_t) { return window.has_value(); });
+  const LocalLayers local = local_layers(config, sizes.layers, window_size(config, "sliding_window", 4096),
+                                         [](std::int64_t) { return true; });
   const Activation activation = read_activation(config, "hidden_act", Activation::silu);
 
   StackBuilder text{draft, sizes.hidden, "model."};
   text.token_embedding("embed_tokens", sizes.vocabulary);
-  text.layers(
-      sizes.layers, "layers", [&](std::int64_t i) { return bool{local[static_cast<std::size_t>(i)]}; },
-      [&](Layer& layer, bool is_local) {
-        layer.rms_norm("input_layernorm", sizes.hidden);
-        self_attention(layer, "self_attn",
-                       {.heads = sizes.heads,
-                        .kv_heads = sizes.kv_heads,
-                        .head_dim = sizes.head_dim,
-                        .window = is_local ? window : std::nullopt});
-        layer.rms_norm("post_attention_layernorm", sizes.hidden);
-        gated_mlp(layer, "mlp", {.width = sizes.ffn, .activation = activation});
-      });
+  text.layers(sizes.layers, "layers", local, [&](Layer& layer, bool is_local) {
+    layer.rms_norm("input_layernorm", sizes.hidden);
+    self_attention(layer, "self_attn",
+                   {.heads = sizes.heads,
+                    .kv_heads = sizes.kv_heads,
+                    .head_dim = sizes.head_dim,
+                    .window = local.window(is_local)});
+    layer.rms_norm("post_attention_layernorm", sizes.hidden);
+    gated_mlp(layer, "mlp", {.width = sizes.ffn, .activation = activation});
+  });
   text.outside().rms_norm("norm", sizes.hidden);
   text.head({.tied = draft.tied_embeddings(false)});
   text.finish(draft.model);

@@ -1,9 +1,4 @@
-#include "flopwatt/model/activation.hpp"
-#include "flopwatt/model/decoder_sizes.hpp"
-#include "flopwatt/model/feed_forward.hpp"
-#include "flopwatt/model/layer_pattern.hpp"
-#include "flopwatt/model/self_attention.hpp"
-#include "flopwatt/model/stack_builder.hpp"
+#include "flopwatt/model/building_blocks.hpp"
 
 namespace flopwatt::model::families {
 namespace {
@@ -15,24 +10,22 @@ constexpr DecoderDefaults kDefaults{
 void read(Draft& draft) {
   const ConfigReader& config = draft.config;
   const DecoderSizes sizes = read_decoder_sizes(config, kDefaults);
-  const QwenWindows windows = qwen_windows(config, sizes.layers);
+  const LocalLayers local = qwen_local_layers(config, sizes.layers);
   const Activation activation = read_activation(config, "hidden_act", Activation::silu);
 
   StackBuilder text{draft, sizes.hidden, "model."};
   text.token_embedding("embed_tokens", sizes.vocabulary);
-  text.layers(
-      sizes.layers, "layers", [&](std::int64_t i) { return windows.is_local(i); },
-      [&](Layer& layer, bool is_local) {
-        layer.rms_norm("input_layernorm", sizes.hidden);
-        self_attention(layer, "self_attn",
-                       {.heads = sizes.heads,
-                        .kv_heads = sizes.kv_heads,
-                        .head_dim = sizes.head_dim,
-                        .qkv_bias = true,  // always, and no key says so
-                        .window = windows.of(is_local)});
-        layer.rms_norm("post_attention_layernorm", sizes.hidden);
-        gated_mlp(layer, "mlp", {.width = sizes.ffn, .activation = activation});
-      });
+  text.layers(sizes.layers, "layers", local, [&](Layer& layer, bool is_local) {
+    layer.rms_norm("input_layernorm", sizes.hidden);
+    self_attention(layer, "self_attn",
+                   {.heads = sizes.heads,
+                    .kv_heads = sizes.kv_heads,
+                    .head_dim = sizes.head_dim,
+                    .qkv_bias = true,  // always, and no key says so
+                    .window = local.window(is_local)});
+    layer.rms_norm("post_attention_layernorm", sizes.hidden);
+    gated_mlp(layer, "mlp", {.width = sizes.ffn, .activation = activation});
+  });
   text.outside().rms_norm("norm", sizes.hidden);
   text.head({.tied = draft.tied_embeddings(false)});
   text.finish(draft.model);

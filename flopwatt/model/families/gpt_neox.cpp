@@ -1,0 +1,41 @@
+#include "flopwatt/model/building_blocks.hpp"
+
+namespace flopwatt::model::families {
+namespace {
+
+/// GPTNeoXConfig's defaults: the shape of GPT-NeoX-20B.
+constexpr DecoderDefaults kDefaults{.vocabulary = 50432, .hidden = 6144, .layers = 44, .heads = 64, .ffn = 24576};
+
+void read(Draft& draft) {
+  const ConfigReader& config = draft.config;
+  const DecoderSizes sizes = read_decoder_sizes(config, kDefaults);
+  const bool attention_bias = config.flag("attention_bias", true);
+  const Activation activation = read_activation(config, "hidden_act", Activation::gelu);
+
+  StackBuilder text{draft, sizes.hidden, "gpt_neox."};
+  text.token_embedding("embed_in", sizes.vocabulary);
+  text.layers(sizes.layers, "layers", [&](Layer& layer) {
+    layer.layer_norm("input_layernorm", sizes.hidden);
+    fused_self_attention(layer, "attention", "query_key_value",
+                         {.heads = sizes.heads,
+                          .kv_heads = sizes.heads,
+                          .head_dim = sizes.head_dim,
+                          .qkv_bias = attention_bias,
+                          .out_bias = attention_bias,
+                          .out = "dense"});
+    // Both norms exist whether the two sublayers run in parallel or not.
+    layer.layer_norm("post_attention_layernorm", sizes.hidden);
+    plain_mlp(layer, "mlp",
+              {.width = sizes.ffn, .activation = activation, .up = "dense_h_to_4h", .down = "dense_4h_to_h"});
+  });
+  text.outside().layer_norm("final_layer_norm", sizes.hidden);
+  text.head({.name = "embed_out", .tied = draft.tied_embeddings(false)});
+  text.finish(draft.model);
+}
+
+}  // namespace
+
+/// GPT-NeoX (arXiv 2204.06745), Pythia, RedPajama-INCITE, Dolly.
+extern const Family gpt_neox{.name = "gpt_neox", .model_types = {"gpt_neox"}, .class_stems = {"GPTNeoX"}, .read = read};
+
+}  // namespace flopwatt::model::families
