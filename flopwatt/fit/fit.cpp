@@ -4,11 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <utility>
 
-#include "flopwatt/base/version.hpp"
+#include "flopwatt/device/catalogue.hpp"
+#include "flopwatt/fit/across_devices.hpp"
+#include "flopwatt/fit/calibrate.hpp"
+#include "flopwatt/fit/cross_validate.hpp"
+#include "flopwatt/fit/device_facts.hpp"
 #include "flopwatt/fit/lines.hpp"
+#include "flopwatt/fit/rates.hpp"
+#include "flopwatt/fit/saturating.hpp"
 #include "flopwatt/fit/selection.hpp"
+#include "flopwatt/model/catalogue.hpp"
 #include "flopwatt/stats/error_metrics.hpp"
 
 namespace flopwatt::fit {
@@ -117,33 +125,6 @@ std::vector<Regime> regimes(std::span<const Sample> samples) {
   return out;
 }
 
-void widen(std::optional<power::Range>& range, double value) {
-  if (!range) {
-    range = power::Range{value, value};
-    return;
-  }
-  range->lo = std::min(range->lo, value);
-  range->hi = std::max(range->hi, value);
-}
-
-power::InputRanges ranges(std::span<const Sample> samples, std::span<const power::Peak> peaks) {
-  power::InputRanges out;
-  std::map<units::Precision, std::optional<power::Range>> rates;
-  for (const Sample& sample : samples) {
-    for (const power::Peak& peak : peaks) {
-      if (peak.dtype != sample.dtype) continue;
-      widen(rates[sample.dtype], sample.mfu_pct / 100 * peak.rate.in(units::flop_per_second));
-    }
-    widen(out.batch, static_cast<double>(sample.batch));
-    if (sample.observation->sequence) widen(out.sequence, *sample.observation->sequence);
-    if (const auto tokens = dataset::tokens_per_step(*sample.observation)) {
-      widen(out.tokens_per_step, tokens->in(units::token));
-    }
-  }
-  for (const auto& [dtype, range] : rates) out.flops_per_second[dtype] = *range;
-  return out;
-}
-
 Result<power::ErrorFigures> in_sample(std::span<const Sample> samples, const power::Lines& lines, Form form) {
   std::vector<double> measured, predicted;
   for (const Sample& sample : samples) {
@@ -156,55 +137,105 @@ Result<power::ErrorFigures> in_sample(std::span<const Sample> samples, const pow
   return power::ErrorFigures{errors.n, errors.mape_pct, errors.p95_pct, errors.bias_pct};
 }
 
-std::string file_name(std::string_view path) {
-  const auto slash = path.find_last_of("/\\");
-  return std::string{slash == std::string_view::npos ? path : path.substr(slash + 1)};
-}
-
-Result<void> fill_calibration(const dataset::Dataset& dataset, const Selection& selection, const LinesFit& fitted,
-                              DeviceFit& out) {
-  power::Calibration& calibration = out.calibration;
-  calibration.device = out.device;
-  calibration.label = dataset.device;
-  calibration.tool = fmt::format("flopwatt {}", base::kVersion);
-  for (const dataset::File& file : dataset.files) {
-    calibration.sources.push_back({file_name(file.name), file.sha256, file.rows});
+Result<void> fit_line_forms(const Selection& selection, const FitOptions& options, DeviceFit& out) {
+  FLOPWATT_TRY(LinesFit fitted, fit_lines(selection.samples, options.forms));
+  out.notes.insert(out.notes.end(), fitted.notes.begin(), fitted.notes.end());
+  const bool has[] = {fitted.lines.linear.has_value(), !fitted.lines.dtype.empty(), !fitted.lines.cell.empty()};
+  constexpr Form kForms[] = {Form::linear, Form::dtype, Form::cell};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!has[i]) continue;
+    FLOPWATT_TRY(out.models[kForms[i]], summarize(selection.samples, fitted.lines, kForms[i], options));
+    FLOPWATT_TRY(out.calibration.in_sample[kForms[i]], in_sample(selection.samples, fitted.lines, kForms[i]));
   }
-  calibration.rows_read = out.rows_read;
-  calibration.rows_used = out.rows;
-  calibration.dropped = out.dropped;
-  calibration.peaks = selection.peaks;
-  std::vector<double> idle;
-  for (const dataset::Observation& row : dataset.idle) {
-    if (row.power && row.power->in(units::watt) > 0) idle.push_back(row.power->in(units::watt));
-  }
-  if (!idle.empty()) {
-    FLOPWATT_TRY(calibration.idle_watts, stats::mean(idle));
-  }
-  calibration.repeat_noise_pct = out.residual_sd_pct.repeat_noise;
-  calibration.lines = fitted.lines;
-  for (const auto& [form, summary] : out.models) {
-    FLOPWATT_TRY(calibration.in_sample[form], in_sample(selection.samples, fitted.lines, form));
-  }
-  calibration.ranges = ranges(selection.samples, selection.peaks);
-  calibration.notes = out.notes;
+  out.calibration.lines = std::move(fitted.lines);
   return {};
 }
 
-Result<DeviceFit> fit_device(const dataset::Dataset& dataset, const FitOptions& options) {
-  FLOPWATT_TRY(const Selection selection, select(dataset, options));
-  DeviceFit out;
-  out.device = dataset.device;
-  out.rows_read = dataset.rows_read();
-  out.rows = selection.samples.size();
-  out.dropped = selection.dropped;
-  out.notes = selection.notes;
-  if (selection.samples.size() < 3) {
-    return fail(Errc::bad_data,
-                fmt::format("{} of {} rows can be used, a fit needs 3; left out: {}", out.rows, out.rows_read,
-                            out.dropped.empty() ? "none" : reasons(out.dropped)),
-                dataset.files.front().name);
+SaturatingPrior prior_of(const dataset::Dataset& dataset, const DeviceFacts& facts, const Selection& selection) {
+  SaturatingPrior prior{.idle_watts = idle_watts(dataset), .limit_watts = facts.limit_watts, .peaks = {}};
+  for (const power::Peak& peak : selection.peaks) prior.peaks[peak.dtype] = peak.rate;
+  return prior;
+}
+
+/// Rows that cannot be used, or too few of them, leave the form out with a note: the others do not need it.
+Result<void> fit_saturating_form(const Rates& rates, const SaturatingPrior& prior, DeviceFit& out) {
+  for (const power::DroppedRows& entry : rates.dropped) {
+    out.notes.push_back(fmt::format("saturating: {} rows left out, {}", entry.rows, entry.reason));
   }
+  auto fitted = fit_saturating(rates.samples, prior);
+  if (!fitted) {
+    out.notes.push_back(fmt::format("saturating: not fitted, {}", fitted.error().what));
+    return {};
+  }
+  out.notes.insert(out.notes.end(), fitted->notes.begin(), fitted->notes.end());
+  std::vector<double> measured, predicted;
+  for (const RateSample& row : rates.samples) {
+    measured.push_back(row.power_watts);
+    predicted.push_back(fitted->model.watts(row.sample->dtype, row.flops, row.traffic));
+  }
+  FLOPWATT_TRY(const stats::ErrorSummary errors, stats::summarize_errors(measured, predicted));
+  out.calibration.in_sample[Form::saturating] = {errors.n, errors.mape_pct, errors.p95_pct, errors.bias_pct};
+  FormSummary& summary = out.models[Form::saturating];
+  summary.rows = errors.n;
+  summary.mape_pct = errors.mape_pct;
+  summary.parameters = named_parameters(fitted->model);
+  double residual = 0, total = 0;
+  FLOPWATT_TRY(const double mean_power, stats::mean(measured));
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    residual += (measured[i] - predicted[i]) * (measured[i] - predicted[i]);
+    total += (measured[i] - mean_power) * (measured[i] - mean_power);
+  }
+  if (total > 0) summary.r2 = 1 - residual / total;
+  out.calibration.saturating = std::move(fitted->model);
+  return {};
+}
+
+std::pair<double, double> batch_one_and_others(const HeldOutRows& held_out) {
+  double sum[2] = {0, 0}, rows[2] = {0, 0};
+  for (const HeldOut& row : held_out.rows) {
+    const int of = row.batch == 1 ? 0 : 1;
+    sum[of] += 100 * std::abs(row.predicted_watts / row.measured_watts - 1);
+    rows[of] += 1;
+  }
+  return {rows[0] > 0 ? sum[0] / rows[0] : 0, rows[1] > 0 ? sum[1] / rows[1] : 0};
+}
+
+/// A form that cannot be validated on an axis (one group only, too few rows left) has no entry there.
+Result<void> cross_validate(const Selection& selection, const Rates& rates, const SaturatingPrior& prior,
+                            DeviceFit& out) {
+  const auto hold_out = [&](Form form, Axis axis) {
+    return form == Form::saturating ? hold_out_saturating(rates.samples, prior, axis)
+                                    : hold_out_lines(selection.samples, form, axis);
+  };
+  for (const auto& [form, summary] : out.models) {
+    for (const Axis axis : {Axis::model, Axis::batch, Axis::dtype}) {
+      const auto held_out = hold_out(form, axis);
+      if (!held_out) {
+        out.notes.push_back(fmt::format("{}: not cross-validated, {}", power::name(form), held_out.error().what));
+        continue;
+      }
+      if (held_out->rows.empty()) continue;
+      FLOPWATT_TRY(power::CrossValidation result, errors(*held_out));
+      if (axis == Axis::model) {
+        FLOPWATT_TRY(Coverage covered, coverage(*held_out, 0.9));
+        out.coverage_90[form] = covered.pooled;
+        out.coverage_90_folds[form] = std::move(covered.folds);
+        out.batch_one_and_others_pct[form] = batch_one_and_others(*held_out);
+        out.calibration.conformal_scores_pct[form] = conformal_scores(*held_out);
+        out.leave_one_model_out[form] = std::move(result);
+      } else {
+        (axis == Axis::batch ? out.leave_one_batch_out : out.leave_one_dtype_out)[form] = std::move(result);
+      }
+    }
+  }
+  out.calibration.leave_one_model_out = out.leave_one_model_out;
+  out.calibration.leave_one_batch_out = out.leave_one_batch_out;
+  out.calibration.leave_one_dtype_out = out.leave_one_dtype_out;
+  return {};
+}
+
+Result<void> fit_predictors(const Selection& selection, const dataset::Dataset& dataset, const FitOptions& options,
+                            DeviceFit& out) {
   std::vector<double> mfu, watts;
   for (const Sample& sample : selection.samples) {
     mfu.push_back(sample.mfu_pct);
@@ -219,17 +250,68 @@ Result<DeviceFit> fit_device(const dataset::Dataset& dataset, const FitOptions& 
   FLOPWATT_TRY_VOID(fit_utilization(selection.samples, options, out));
   FLOPWATT_TRY_VOID(fit_residuals(selection.samples, out));
   out.regimes = regimes(selection.samples);
+  return {};
+}
 
-  FLOPWATT_TRY(const LinesFit fitted, fit_lines(selection.samples, options.forms));
-  out.notes.insert(out.notes.end(), fitted.notes.begin(), fitted.notes.end());
-  const bool has[] = {fitted.lines.linear.has_value(), !fitted.lines.dtype.empty(), !fitted.lines.cell.empty()};
-  constexpr Form kForms[] = {Form::linear, Form::dtype, Form::cell};
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (!has[i]) continue;
-    FLOPWATT_TRY(out.models[kForms[i]], summarize(selection.samples, fitted.lines, kForms[i], options));
+/// A device's fit, and what the prior over devices wants of it.
+struct Fitted {
+  DeviceFit fit;
+  std::optional<Measured> measured;
+};
+
+std::optional<Measured> measured(const DeviceFit& device, const DeviceFacts& facts, const SaturatingPrior& prior,
+                                 const Rates& rates) {
+  if (!device.calibration.saturating) return std::nullopt;
+  Measured out;
+  out.name = facts.name;
+  out.model = *device.calibration.saturating;
+  // Where variants differ in their limit, the rows' own cap stands for it.
+  out.limit_watts = facts.limit_watts.value_or(out.model.cap_watts / kCapOverLimit);
+  out.idle_watts = prior.idle_watts;
+  out.bytes_per_second = facts.bytes_per_second;
+  out.peaks = prior.peaks;
+  for (const RateSample& row : rates.samples) {
+    out.rows.push_back(row);
   }
-  FLOPWATT_TRY_VOID(fill_calibration(dataset, selection, fitted, out));
   return out;
+}
+
+struct Catalogues {
+  const device::Catalogue* devices = nullptr;
+  const model::Catalogue* models = nullptr;
+};
+
+/// `selection` outlives the result: the rows of `Fitted::measured` point into it.
+Result<Fitted> fit_device(const dataset::Dataset& dataset, const Catalogues& catalogues, const FitOptions& options,
+                          Selection& selection) {
+  const DeviceFacts facts = device_facts(*catalogues.devices, dataset.device);
+  FLOPWATT_TRY(selection, select(dataset, facts, options));
+  Fitted fitted;
+  DeviceFit& out = fitted.fit;
+  out.device = facts.name;
+  out.rows_read = dataset.rows_read();
+  out.rows = selection.samples.size();
+  out.dropped = selection.dropped;
+  out.notes = facts.notes;
+  out.notes.insert(out.notes.end(), selection.notes.begin(), selection.notes.end());
+  if (selection.samples.size() < 3) {
+    return fail(Errc::bad_data,
+                fmt::format("{} of {} rows can be used, a fit needs 3; left out: {}", out.rows, out.rows_read,
+                            out.dropped.empty() ? "none" : reasons(out.dropped)),
+                dataset.files.front().name);
+  }
+  FLOPWATT_TRY_VOID(fit_predictors(selection, dataset, options, out));
+  FLOPWATT_TRY_VOID(fit_line_forms(selection, options, out));
+  const SaturatingPrior prior = prior_of(dataset, facts, selection);
+  Rates absolute;
+  if (wants(options.forms, Form::saturating)) {
+    absolute = rates(selection.usable, *catalogues.models);
+    FLOPWATT_TRY_VOID(fit_saturating_form(absolute, prior, out));
+  }
+  if (options.cross_validate) FLOPWATT_TRY_VOID(cross_validate(selection, absolute, prior, out));
+  FLOPWATT_TRY_VOID(fill_provenance(dataset, facts, selection, absolute, out));
+  fitted.measured = measured(out, facts, prior, absolute);
+  return fitted;
 }
 
 Result<void> check(const FitOptions& options) {
@@ -245,13 +327,31 @@ Result<void> check(const FitOptions& options) {
 
 Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptions& options) {
   FLOPWATT_TRY_VOID(check(options));
-  FitResult result;
-  for (dataset::Dataset& merged : dataset::merge({datasets.begin(), datasets.end()})) {
-    const dataset::Dataset runs = dataset::aggregate(std::move(merged));
-    FLOPWATT_TRY(DeviceFit fitted, fit_device(runs, options));
-    result.devices.push_back(std::move(fitted));
+  std::optional<device::Catalogue> shipped_devices;
+  std::optional<model::Catalogue> shipped_models;
+  Catalogues catalogues{options.devices, options.models};
+  if (catalogues.devices == nullptr) {
+    FLOPWATT_TRY(shipped_devices, device::Catalogue::shipped());
+    catalogues.devices = &*shipped_devices;
   }
-  if (result.devices.empty()) return fail(Errc::usage, "no data to fit");
+  if (catalogues.models == nullptr) {
+    shipped_models = model::Catalogue::builtin();
+    catalogues.models = &*shipped_models;
+  }
+  FitResult result;
+  std::vector<dataset::Dataset> merged = dataset::merge({datasets.begin(), datasets.end()});
+  if (merged.empty()) return fail(Errc::usage, "no data to fit");
+  std::deque<Selection> selections;  // what the measured rows point into
+  std::vector<Measured> all;
+  for (dataset::Dataset& one : merged) {
+    one = dataset::aggregate(std::move(one));
+    FLOPWATT_TRY(Fitted fitted, fit_device(one, catalogues, options, selections.emplace_back()));
+    if (fitted.measured) all.push_back(std::move(*fitted.measured));
+    result.devices.push_back(std::move(fitted.fit));
+  }
+  if (all.size() >= 3) {
+    if (auto prior = fit_prior(all)) result.prior = std::move(*prior);
+  }
   return result;
 }
 

@@ -7,15 +7,24 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "flopwatt/base/result.hpp"
 #include "flopwatt/dataset/dataset.hpp"
 #include "flopwatt/power/calibration.hpp"
+#include "flopwatt/power/prior.hpp"
 #include "flopwatt/units/precision.hpp"
 #include "flopwatt/units/quantity.hpp"
 
 /// Measured rows → calibrations, with the tables of the public study (DESIGN: `fit`).
+
+namespace flopwatt::device {
+class Catalogue;
+}
+namespace flopwatt::model {
+class Catalogue;
+}
 
 namespace flopwatt::fit {
 
@@ -41,13 +50,15 @@ struct PeakTable {
                                                        units::Precision dtype);
 
 struct FitOptions {
-  std::vector<power::Form> forms{power::Form::linear, power::Form::dtype, power::Form::cell};
+  std::vector<power::Form> forms{power::Form::linear, power::Form::dtype, power::Form::cell, power::Form::saturating};
   std::size_t resamples = 2000;  ///< 0: no bootstrap intervals
   std::uint64_t seed = 0;
   double level = 0.95;  ///< of the bootstrap intervals
   PeaksFrom peaks_from = PeaksFrom::recorded;
   PeakTable peaks;  ///< for PeaksFrom::file
   bool cross_validate = true;
+  const device::Catalogue* devices = nullptr;  ///< nullptr: the one that ships
+  const model::Catalogue* models = nullptr;    ///< nullptr: the one that ships
 };
 
 struct Interval {
@@ -99,12 +110,19 @@ struct DeviceFit {
   std::vector<Regime> regimes;  ///< by batch, ascending
   std::map<power::Form, FormSummary> models;
   std::map<power::Form, power::CrossValidation> leave_one_model_out, leave_one_batch_out, leave_one_dtype_out;
+  /// Mean absolute error (%) of held-out models on rows of batch 1, and on the others.
+  std::map<power::Form, std::pair<double, double>> batch_one_and_others_pct;
+  /// Share of rows that a 90 % interval covers, its bound taken from the other folds: pooled, and by held-out model.
+  std::map<power::Form, double> coverage_90;
+  std::map<power::Form, std::map<std::string, double>> coverage_90_folds;
   power::Calibration calibration;
   std::vector<std::string> notes;
 };
 
 struct FitResult {
   std::vector<DeviceFit> devices;
+  /// For devices that nobody measured; absent unless the saturating form was fitted to three devices or more.
+  std::optional<power::DevicePrior> prior;
 };
 
 /// Fits every device of `datasets` (joined by device first).  Deterministic: the same rows, options and build give the

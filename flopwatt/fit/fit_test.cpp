@@ -160,8 +160,7 @@ TEST(Fit, PeaksFromAFileReplaceTheRecordedOnes) {
 
 TEST(Fit, SaysWhenRowsOfOneDtypeWereDividedByTwoPeaks) {
   const DeviceFit device = fit_one(std::string{kRows} + "m,4,float16,10,512,3,400,40,40,130,4e12\n");  // 100 TFLOP/s
-  ASSERT_EQ(device.notes.size(), 1U);
-  EXPECT_THAT(device.notes[0], HasSubstr("not all divided by one peak"));
+  EXPECT_THAT(device.notes, testing::Contains(HasSubstr("not all divided by one peak")));
 }
 
 TEST(Fit, ABusyFlagIsNoUtilisation) {

@@ -55,13 +55,6 @@ void fit_keyed(const std::map<Key, Columns>& groups, std::map<Key, Line>& lines,
   }
 }
 
-bool wants(std::span<const Form> forms, Form form) {
-  for (const Form candidate : forms) {
-    if (candidate == form) return true;
-  }
-  return false;
-}
-
 Interval interval(const stats::BootstrapEstimate& estimate) { return {estimate.interval.lo, estimate.interval.hi}; }
 
 std::optional<Interval> interval(const std::optional<stats::BootstrapEstimate>& estimate) {
@@ -70,6 +63,13 @@ std::optional<Interval> interval(const std::optional<stats::BootstrapEstimate>& 
 }
 
 }  // namespace
+
+bool wants(std::span<const Form> forms, Form form) {
+  for (const Form candidate : forms) {
+    if (candidate == form) return true;
+  }
+  return false;
+}
 
 Result<LinesFit> fit_lines(std::span<const Sample> samples, std::span<const Form> forms) {
   Columns all;

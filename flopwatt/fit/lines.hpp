@@ -20,6 +20,8 @@ struct LinesFit {
 };
 [[nodiscard]] Result<LinesFit> fit_lines(std::span<const Sample> samples, std::span<const power::Form> forms);
 
+[[nodiscard]] bool wants(std::span<const power::Form> forms, power::Form form);
+
 /// The line that predicts a sample by a form: nullptr where the form has none for it.
 [[nodiscard]] const power::Line* line_of(const power::Lines& lines, power::Form form, const Sample& sample);
 

@@ -66,23 +66,37 @@ Result<power::Peak> recorded_peak(const dataset::Dataset& dataset, units::Precis
   return peak;
 }
 
-Result<power::Peak> peak_of(const dataset::Dataset& dataset, units::Precision dtype, const FitOptions& options,
-                            Selection& selection) {
+units::FlopRate fastest(const dataset::Dataset& dataset, units::Precision dtype) {
+  units::FlopRate rate;
+  for (const dataset::Observation& row : dataset.rows) {
+    if (row.precision != dtype || unusable(row)) continue;
+    if (const auto achieved = dataset::counted_flop_rate(row); achieved && *achieved > rate) rate = *achieved;
+  }
+  return rate;
+}
+
+Result<power::Peak> peak_of(const dataset::Dataset& dataset, units::Precision dtype, const DeviceFacts& facts,
+                            const FitOptions& options, Selection& selection) {
   switch (options.peaks_from) {
-    case PeaksFrom::recorded:
-      return recorded_peak(dataset, dtype, selection);
-    case PeaksFrom::file: {
-      if (const auto rate = find_peak(options.peaks, dataset.device, dtype)) {
-        return power::Peak{dtype, *rate, {}, {}, "file", options.peaks.source};
-      }
-      return fail(Errc::bad_data, fmt::format("no peak for {} in {}", dataset.device, units::name(dtype)),
-                  options.peaks.source, "add it to the table");
+    case PeaksFrom::recorded: {
+      FLOPWATT_TRY(power::Peak peak, recorded_peak(dataset, dtype, selection));
+      explain(peak, facts);
+      return peak;
     }
     case PeaksFrom::catalogue:
+      return catalogue_peak(facts, dtype);
     case PeaksFrom::audited:
+      return executed_peak(facts, dtype, fastest(dataset, dtype));
+    case PeaksFrom::file:
       break;
   }
-  return fail(Errc::usage, "peaks from the catalogue are not available yet", "--peaks");
+  for (const std::string& name : {dataset.device, facts.name}) {
+    if (const auto rate = find_peak(options.peaks, name, dtype)) {
+      return power::Peak{dtype, *rate, {}, {}, "file", options.peaks.source};
+    }
+  }
+  return fail(Errc::bad_data, fmt::format("no peak for {} in {}", dataset.device, units::name(dtype)),
+              options.peaks.source, "add it to the table");
 }
 
 /// The MFU in percent that the options ask for, or why the row has none.
@@ -103,7 +117,7 @@ Mfu mfu_of(const dataset::Observation& row, const power::Peak& peak, PeaksFrom f
 
 }  // namespace
 
-Result<Selection> select(const dataset::Dataset& dataset, const FitOptions& options) {
+Result<Selection> select(const dataset::Dataset& dataset, const DeviceFacts& facts, const FitOptions& options) {
   Selection selection;
   const dataset::Groups groups = dataset::configurations(dataset.rows);
 
@@ -111,7 +125,7 @@ Result<Selection> select(const dataset::Dataset& dataset, const FitOptions& opti
   for (const dataset::Observation& row : dataset.rows) {
     if (unusable(row) || peaks.contains(*row.precision)) continue;
     if (options.peaks_from == PeaksFrom::recorded && !row.mfu) continue;
-    FLOPWATT_TRY(peaks[*row.precision], peak_of(dataset, *row.precision, options, selection));
+    FLOPWATT_TRY(peaks[*row.precision], peak_of(dataset, *row.precision, facts, options, selection));
   }
   for (const auto& [dtype, peak] : peaks) selection.peaks.push_back(peak);
 
@@ -125,18 +139,21 @@ Result<Selection> select(const dataset::Dataset& dataset, const FitOptions& opti
       drop(selection, *why);
       continue;
     }
+    Sample sample{.observation = &row,
+                  .configuration = groups.of_row[i],
+                  .dtype = *row.precision,
+                  .batch = static_cast<std::int64_t>(*row.batch),
+                  .mfu_pct = 0,
+                  .power_watts = row.power->in(units::watt)};
     const auto peak = peaks.find(*row.precision);
     const Mfu mfu = peak == peaks.end() ? Mfu{0, "no MFU recorded"} : mfu_of(row, peak->second, options.peaks_from);
-    if (!mfu.why_not.empty()) {
+    if (mfu.why_not.empty()) {
+      sample.mfu_pct = mfu.pct;
+      selection.samples.push_back(sample);
+    } else {
       drop(selection, mfu.why_not);
-      continue;
     }
-    selection.samples.push_back({.observation = &row,
-                                 .configuration = groups.of_row[i],
-                                 .dtype = *row.precision,
-                                 .batch = static_cast<std::int64_t>(*row.batch),
-                                 .mfu_pct = mfu.pct,
-                                 .power_watts = row.power->in(units::watt)});
+    selection.usable.push_back(sample);
   }
   return selection;
 }

@@ -100,8 +100,101 @@ TEST_P(Study, UtilisationIsAPredictorWhereItIsAMeasure) {
   EXPECT_DOUBLE_EQ(rounded(*device.utilization->r2, 2), r2);
 }
 
+/// What a model that the fit has not seen costs, in percent: (MAPE, 95th percentile) that must hold, and the study's
+/// own forms beside it.
+struct Unseen {
+  std::string_view file;
+  double mape, p95, batch_one_ratio, cell, linear;
+};
+constexpr Unseen kUnseen[] = {{"a100", 3.7, 12, 1.25, 5.94, 13.9},
+                              {"l40", 2.8, 9, 1.25, 4.89, 8.6},
+                              {"quadro_rtx_5000", 8.6, 33, 2.1, 10.50, 15.6},
+                              {"mi210", 7.0, 20, 1.25, 6.99, 18.3}};
+
+TEST_P(Study, UnseenModelsArePredicted) {
+  const auto* target = std::find_if(std::begin(kUnseen), std::end(kUnseen),
+                                    [](const Unseen& row) { return row.file == std::string_view{GetParam().file}; });
+  FitOptions options;
+  options.resamples = 0;
+  const DeviceFit device = fit_file(options);
+  const power::CrossValidation& saturating = device.leave_one_model_out.at(power::Form::saturating);
+  EXPECT_LE(saturating.pooled.mape_pct, target->mape);
+  EXPECT_LE(saturating.pooled.p95_pct, target->p95);
+  for (const auto& [model, fold] : saturating.folds) EXPECT_LT(fold.p95_pct, 40) << model;
+  const auto [batch_one, others] = device.batch_one_and_others_pct.at(power::Form::saturating);
+  EXPECT_LE(batch_one, target->batch_one_ratio * others);
+  // The study's forms, as an independent program gives them.
+  EXPECT_NEAR(device.leave_one_model_out.at(power::Form::cell).pooled.mape_pct, target->cell, 0.01);
+  EXPECT_NEAR(device.leave_one_model_out.at(power::Form::linear).pooled.mape_pct, target->linear, 0.05);
+}
+
+TEST_P(Study, ImpossiblePeaksComeBackWhenAudited) {
+  FitOptions options;
+  options.resamples = 0;
+  options.cross_validate = false;
+  options.peaks_from = PeaksFrom::audited;
+  const DeviceFit device = fit_file(options);
+  EXPECT_EQ(device.rows + 1, device.rows_read);  // all but the idle row
+  for (const Regime& regime : device.regimes) EXPECT_LE(regime.mfu_mean, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Study, testing::ValuesIn(kStudy),
                          [](const auto& tested) { return std::string{tested.param.file}; });
+
+std::vector<dataset::Dataset> read_all() {
+  std::vector<dataset::Dataset> all;
+  for (const Printed& printed : kStudy) {
+    const auto path =
+        std::filesystem::path{FLOPWATT_SHARED} / "gpu_power_benchmark" / (std::string{printed.file} + ".csv");
+    if (std::string_view{FLOPWATT_SHARED}.empty() || !std::filesystem::exists(path)) return {};
+    std::ifstream in{path, std::ios::binary};
+    std::stringstream text;
+    text << in.rdbuf();
+    auto data = dataset::read_samples(text.str(), path.string());
+    for (dataset::Dataset& one : *data) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+TEST(StudyAcrossDevices, IntervalsCoverWhatTheySay) {
+  const auto data = read_all();
+  if (data.empty()) GTEST_SKIP() << "needs the study's files: configure with -DFLOPWATT_SHARED=DIR";
+  FitOptions options;
+  options.resamples = 0;
+  const auto result = fit(data, options);
+  ASSERT_TRUE(result.has_value());
+  double covered = 0, rows = 0;
+  for (const DeviceFit& device : result->devices) {
+    const double n = static_cast<double>(device.leave_one_model_out.at(power::Form::saturating).pooled.rows);
+    covered += n * device.coverage_90.at(power::Form::saturating);
+    rows += n;
+  }
+  EXPECT_GE(covered / rows, 0.85);
+  EXPECT_LE(covered / rows, 0.95);
+  ASSERT_TRUE(result->prior);
+  EXPECT_EQ(result->prior->devices.size(), 4U);
+}
+
+TEST(StudyAcrossDevices, TablePeaksMakeThePerGpuFitPoor) {
+  const auto data = read_all();
+  if (data.empty()) GTEST_SKIP() << "needs the study's files: configure with -DFLOPWATT_SHARED=DIR";
+  FitOptions options;
+  options.resamples = 0;
+  options.cross_validate = false;
+  options.forms = {power::Form::linear};
+  options.peaks_from = PeaksFrom::file;
+  // The study's Table I.
+  options.peaks = *read_peaks(
+      "[a100]\nfloat32 = 156\nfloat16 = 312\nbfloat16 = 312\n[l40]\nfloat32 = 90.5\nfloat16 = 181.05\nbfloat16 = "
+      "181.05\n"
+      "[\"Quadro RTX 5000\"]\nfloat32 = 89.2\nfloat16 = 89.2\n[MI210]\nfloat32 = 181\nfloat16 = 181\nbfloat16 = 181\n",
+      "table1.toml");
+  const auto result = fit(data, options);
+  ASSERT_TRUE(result.has_value()) << result.error().message();
+  EXPECT_DOUBLE_EQ(rounded(*result->devices[2].mfu->r2, 2), 0.20);  // Quadro RTX 5000
+  EXPECT_DOUBLE_EQ(rounded(*result->devices[3].mfu->r2, 2), 0.33);  // MI210
+  EXPECT_EQ(result->devices[3].rows, 504U);
+}
 
 }  // namespace
 }  // namespace flopwatt::fit

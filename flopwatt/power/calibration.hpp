@@ -56,23 +56,36 @@ struct Lines {
   std::map<std::pair<units::Precision, std::int64_t>, Line> cell;
 };
 
-/// P = softmin_τ(idle-under-load + a_p · F/F_peak,p + c · B/B_peak, cap): see docs/power-models.md.
+/// What a device moves a second, by what the eager execution of the ledger says (work::Execution::eager): one kernel an
+/// operator, each reading and writing its operands.
+struct Traffic {
+  units::Bandwidth parameters;   ///< weights, gradients, optimizer states
+  units::Bandwidth activations;  ///< activations, logits, KV cache
+};
+
+/// P = softmin_τ(P0 + a_p·F + c·s_p·(B_parameters + κ·B_activations), P_cap), F and B absolute rates, p the precision.
+/// docs/power-models.md says what each parameter means and how the form was chosen.
 struct Saturating {
-  double floor_watts = 0;                                      ///< P0
-  std::map<units::Precision, double> compute_watts;            ///< a_p: watts at F = F_peak,p
-  double memory_watts = 0;                                     ///< c: watts at B = B_peak
-  double cap_watts = 0;                                        ///< P_cap
-  double softness = 0;                                         ///< τ, as a fraction of the cap
-  std::map<units::Precision, units::FlopRate> flop_rate_unit;  ///< F_peak,p
-  units::Bandwidth bandwidth_unit;                             ///< B_peak
+  double floor_watts = 0;                              ///< P0: under load, before any work is done
+  std::map<units::Precision, double> joules_per_flop;  ///< a_p
+  double joules_per_byte = 0;                          ///< c
+  std::map<units::Precision, double> byte_factor;      ///< s_p, 1 where precisions cost the same a byte
+  double activation_factor = 1;  ///< κ: a byte of activations, often in cache, against one of parameters
+  double cap_watts = 0;          ///< P_cap: where the board holds the power down
+  double softness_watts = 0;     ///< τ: how gently the cap sets in
+  /// Eager over fused bytes of the fitted rows (median): turns an MBU, which counts fused bytes, into traffic.
+  std::optional<double> traffic_per_mbu_byte;
   std::size_t rows = 0;
   double mape_pct = 0;                       ///< in sample
-  std::vector<std::string> parameter_names;  ///< order of `covariance`: "floor_watts", "compute_watts.float32", …
-  std::vector<double> covariance;            ///< square, row by row; empty if unknown
+  std::vector<std::string> parameter_names;  ///< order of `covariance`: "floor_watts", "joules_per_flop.float32", …
+  std::vector<double> covariance;            ///< square, row by row; empty if the data do not determine it
 
-  /// Watts at absolute rates.  `dtype` must be a key of compute_watts.
-  [[nodiscard]] double watts(units::Precision dtype, units::FlopRate flops, units::Bandwidth bytes) const;
+  /// Watts at absolute rates.  `dtype` must be a key of joules_per_flop.
+  [[nodiscard]] double watts(units::Precision dtype, units::FlopRate flops, const Traffic& traffic) const noexcept;
 };
+
+/// The smooth minimum of `x` and `cap`: −τ·ln(e^(−x/τ) + e^(−cap/τ)); x − τ·ln 2 where they meet, never above either.
+[[nodiscard]] double softmin(double x, double cap, double tau) noexcept;
 
 /// Errors on rows that the fit did not see (or, in sample, did see).
 struct ErrorFigures {
@@ -133,9 +146,9 @@ struct Calibration {
   std::map<Form, CrossValidation> leave_one_model_out;  ///< empty until it was computed
   std::map<Form, CrossValidation> leave_one_batch_out;
   std::map<Form, CrossValidation> leave_one_dtype_out;
-  /// Largest absolute relative error (%) of each held-out configuration, ascending: the scores that a split-conformal
-  /// interval takes its quantile from.
-  std::map<Form, std::vector<double>> conformal_scores_pct;
+  /// |measured − predicted| in percent of the predicted power, of every row while its model was held out; one list a
+  /// configuration (its repeats together).  A split-conformal interval takes its bound from them.
+  std::map<Form, std::vector<std::vector<double>>> conformal_scores_pct;
   InputRanges ranges;
   std::vector<Finding> findings;
   std::vector<std::string> notes;
@@ -150,8 +163,8 @@ struct Calibration {
 /// data/schema/calibration.schema.json.
 [[nodiscard]] std::string write_calibration(const Calibration& calibration);
 
-/// Names of the calibrations that ship with flopwatt.
-[[nodiscard]] std::vector<std::string> shipped_calibrations();
+/// The calibrations that ship with flopwatt.  An error here is a fault of the build.
+[[nodiscard]] Result<std::vector<Calibration>> shipped_calibrations();
 /// The shipped calibration of `device`, else of its `family` (then with a note); both as catalogue names, compared
 /// without case, blanks, dashes and underscores.  Errc::usage with the list where there is none.
 [[nodiscard]] Result<Calibration> shipped_calibration(std::string_view device, std::string_view family = {});

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "flopwatt/io/json.hpp"
@@ -102,25 +103,19 @@ Result<void> by_dtype(const JsonObject& parent, std::string_view key, double min
 }
 
 Result<Saturating> read_saturating(const JsonObject& object) {
-  constexpr double kTiny = 1e-300;
+  constexpr double kTiny = std::numeric_limits<double>::min();  // above zero
   Saturating model;
   FLOPWATT_TRY(model.rows, count(object, "rows", 1));
   FLOPWATT_TRY(model.mape_pct, object.require_number("mape_pct", 0));
   FLOPWATT_TRY(model.floor_watts, object.require_number("floor_watts", 0));
   FLOPWATT_TRY_VOID(
-      by_dtype(object, "compute_watts", 0, [&](auto dtype, double v) { model.compute_watts[dtype] = v; }));
-  FLOPWATT_TRY(model.memory_watts, object.require_number("memory_watts", 0));
+      by_dtype(object, "joules_per_flop", 0, [&](auto dtype, double v) { model.joules_per_flop[dtype] = v; }));
+  FLOPWATT_TRY(model.joules_per_byte, object.require_number("joules_per_byte", 0));
+  FLOPWATT_TRY_VOID(by_dtype(object, "byte_factor", 0, [&](auto dtype, double v) { model.byte_factor[dtype] = v; }));
+  FLOPWATT_TRY(model.activation_factor, object.require_number("activation_factor", 0));
   FLOPWATT_TRY(model.cap_watts, object.require_number("cap_watts", kTiny));
-  FLOPWATT_TRY(model.softness, object.require_number("softness", 0));
-  FLOPWATT_TRY_VOID(by_dtype(object, "unit_flops_per_second", kTiny,
-                             [&](auto dtype, double v) { model.flop_rate_unit[dtype] = v * units::flop_per_second; }));
-  for (const auto& [dtype, unused] : model.compute_watts) {
-    if (!model.flop_rate_unit.contains(dtype)) {
-      return fail(object.error("unit_flops_per_second", fmt::format("lacks {}", units::name(dtype))));
-    }
-  }
-  FLOPWATT_TRY(const double bandwidth, object.require_number("unit_bytes_per_second", kTiny));
-  model.bandwidth_unit = bandwidth * units::byte_per_second;
+  FLOPWATT_TRY(model.softness_watts, object.require_number("softness_watts", kTiny));
+  FLOPWATT_TRY(model.traffic_per_mbu_byte, object.optional_number("traffic_per_mbu_byte", kTiny));
   FLOPWATT_TRY(model.parameter_names, object.require_strings("parameters"));
   const io::Json* covariance = object.find("covariance");
   if (covariance != nullptr && !covariance->empty()) {
@@ -161,6 +156,23 @@ Result<std::map<Form, CrossValidation>> read_cross_validation(const JsonObject& 
   return out;
 }
 
+/// A list of scores a configuration.
+Result<std::vector<std::vector<double>>> read_scores(const JsonObject& object, std::string_view key) {
+  const io::Json* configurations = object.find(key);
+  const auto refuse = [&] { return fail(object.error(key, "expected an array of arrays of numbers of at least 0")); };
+  if (configurations == nullptr || !configurations->is_array()) return refuse();
+  std::vector<std::vector<double>> out;
+  for (const io::Json& scores : *configurations) {
+    if (!scores.is_array() || scores.empty()) return refuse();
+    auto& row = out.emplace_back();
+    for (const io::Json& score : scores) {
+      if (!score.is_number() || !(score.get<double>() >= 0)) return refuse();
+      row.push_back(score.get<double>());
+    }
+  }
+  return out;
+}
+
 Result<void> read_errors(const JsonObject& root, Calibration& calibration) {
   FLOPWATT_TRY(const JsonObject errors, root.require_object("errors"));
   FLOPWATT_TRY(const JsonObject in_sample, errors.require_object("in_sample"));
@@ -175,7 +187,7 @@ Result<void> read_errors(const JsonObject& root, Calibration& calibration) {
   FLOPWATT_TRY(const JsonObject scores, errors.require_object("conformal_scores_pct"));
   for (const std::string& name : scores.keys()) {
     FLOPWATT_TRY(const Form form, form_of(scores, name));
-    FLOPWATT_TRY(calibration.conformal_scores_pct[form], scores.require_numbers(name, 0));
+    FLOPWATT_TRY(calibration.conformal_scores_pct[form], read_scores(scores, name));
   }
   return {};
 }

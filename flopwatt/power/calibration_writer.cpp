@@ -59,18 +59,17 @@ void write_lines(JsonWriter& json, const Lines& lines) {
 void write_saturating(JsonWriter& json, const Saturating& model) {
   json.begin_object().member("rows", model.rows).member("mape_pct", model.mape_pct);
   json.member("floor_watts", model.floor_watts);
-  json.key("compute_watts").begin_object();
-  for (const auto& [dtype, value] : model.compute_watts) json.member(units::name(dtype), value);
+  json.key("joules_per_flop").begin_object();
+  for (const auto& [dtype, value] : model.joules_per_flop) json.member(units::name(dtype), value);
   json.end_object();
-  json.member("memory_watts", model.memory_watts)
+  json.member("joules_per_byte", model.joules_per_byte);
+  json.key("byte_factor").begin_object();
+  for (const auto& [dtype, value] : model.byte_factor) json.member(units::name(dtype), value);
+  json.end_object();
+  json.member("activation_factor", model.activation_factor)
       .member("cap_watts", model.cap_watts)
-      .member("softness", model.softness);
-  json.key("unit_flops_per_second").begin_object();
-  for (const auto& [dtype, rate] : model.flop_rate_unit) {
-    json.member(units::name(dtype), rate.in(units::flop_per_second));
-  }
-  json.end_object();
-  json.member("unit_bytes_per_second", model.bandwidth_unit.in(units::byte_per_second));
+      .member("softness_watts", model.softness_watts)
+      .member("traffic_per_mbu_byte", model.traffic_per_mbu_byte);
   json.key("parameters").begin_row();
   for (const std::string& name : model.parameter_names) json.value(name);
   json.end_array();
@@ -125,9 +124,13 @@ void write_errors(JsonWriter& json, const Calibration& calibration) {
   write_cross_validation(json, "leave_one_batch_out", calibration.leave_one_batch_out);
   write_cross_validation(json, "leave_one_dtype_out", calibration.leave_one_dtype_out);
   json.key("conformal_scores_pct").begin_object();
-  for (const auto& [form, scores] : calibration.conformal_scores_pct) {
-    json.key(name(form)).begin_row();
-    for (const double score : scores) json.value(score);
+  for (const auto& [form, configurations] : calibration.conformal_scores_pct) {
+    json.key(name(form)).begin_array();
+    for (const std::vector<double>& scores : configurations) {
+      json.begin_row();
+      for (const double score : scores) json.value(score);
+      json.end_array();
+    }
     json.end_array();
   }
   json.end_object().end_object();

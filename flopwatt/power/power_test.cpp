@@ -1,12 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "flopwatt/power/calibration.hpp"
 #include "flopwatt/power/predict.hpp"
+#include "flopwatt/power/prior.hpp"
 
 namespace flopwatt::power {
 namespace {
@@ -32,6 +34,22 @@ Line cell_a() {
           .mape_pct = 1.2};
 }
 
+Saturating saturating() {
+  Saturating model;
+  model.floor_watts = 50;
+  model.joules_per_flop[Precision::float32] = 2e-12;
+  model.joules_per_byte = 1e-10;
+  model.byte_factor[Precision::float32] = 1.5;
+  model.activation_factor = 2;
+  model.cap_watts = 300;
+  model.softness_watts = 10;
+  model.traffic_per_mbu_byte = 2;
+  model.rows = 12;
+  model.parameter_names = {"floor_watts", "cap_watts"};
+  model.covariance = {4, 0.5, 0.5, 9};
+  return model;
+}
+
 Calibration calibration() {
   Calibration c;
   c.device = "X100";
@@ -55,9 +73,10 @@ Calibration calibration() {
   dtype.intercept_watts = 70;
   c.lines.dtype[Precision::float32] = dtype;
   c.lines.cell[{Precision::float32, 1}] = cell_a();
+  c.saturating = saturating();
   c.in_sample[Form::linear] = {3, 1, 2, -0.5};
   c.leave_one_model_out[Form::cell] = {{3, 4, 5, 1}, {{"gpt2", {3, 4, 5, 1}}}};
-  c.conformal_scores_pct[Form::saturating] = {1.5, 2.25};
+  c.conformal_scores_pct[Form::saturating] = {{1.5, 2.25}, {0.5}};
   c.ranges.flops_per_second[Precision::float32] = {10e12, 30e12};
   c.ranges.batch = Range{1, 128};
   c.ranges.sequence = Range{11, 11};
@@ -72,6 +91,7 @@ Query at(double teraflops, std::int64_t batch = 1, Precision dtype = Precision::
   query.dtype = dtype;
   query.flops = teraflops * teraflop_per_second;
   query.batch = batch;
+  query.form = Form::cell;
   return query;
 }
 
@@ -163,6 +183,188 @@ TEST(Predict, RefusesWhatMakesNoSense) {
   EXPECT_EQ(none.error().code, Errc::usage);
 }
 
+// Two signals: 50 W + 2 pJ/FLOP · 20 TFLOP/s + 0.1 nJ/B · 1.5 · (100 GB/s + 2 · 50 GB/s) = 50 + 40 + 30 = 120 W, far
+// enough below the cap of 300 W (18 times the softness) to be 120 W to seven digits.
+constexpr double kDemand = 120;
+Query two_signals() {
+  Query query = at(20);
+  query.form = Form::saturating;
+  query.traffic = Traffic{100 * units::gigabyte_per_second, 50 * units::gigabyte_per_second};
+  return query;
+}
+/// Ten configurations with scores of 1 … 10 %.
+std::vector<std::vector<double>> ten_scores() {
+  std::vector<std::vector<double>> scores;
+  for (int i = 1; i <= 10; ++i) scores.push_back({static_cast<double>(i)});
+  return scores;
+}
+
+TEST(Saturating, AddsWhatItsTermsDraw) {
+  Calibration c = calibration();
+  c.conformal_scores_pct[Form::saturating] = ten_scores();
+  const auto prediction = predict(c, two_signals());
+  ASSERT_TRUE(prediction.has_value()) << prediction.error().message();
+  EXPECT_EQ(prediction->form, Form::saturating);
+  EXPECT_NEAR(prediction->power.in(watt), kDemand, 1e-5);
+  // Ten scores, level 0.9: the ⌈11 · 0.9⌉ = 10th smallest, 10 %.
+  EXPECT_NEAR(prediction->lo.in(watt), 0.9 * kDemand, 1e-5);
+  EXPECT_NEAR(prediction->hi.in(watt), 1.1 * kDemand, 1e-5);
+  EXPECT_TRUE(prediction->flags.empty());
+
+  Query query = two_signals();
+  query.level = 0.8;  // ⌈11 · 0.8⌉ = 9th: 9 %
+  EXPECT_NEAR(predict(c, query)->hi.in(watt), 1.09 * kDemand, 1e-5);
+  query.level = 0.95;  // ⌈10.45⌉ = 11th of ten: there is none
+  const auto too_high = predict(c, query);
+  ASSERT_FALSE(too_high.has_value());
+  EXPECT_EQ(too_high.error().code, Errc::usage);
+  EXPECT_THAT(too_high.error().message(), HasSubstr("19"));
+}
+
+TEST(Saturating, CapHoldsSoftly) {
+  EXPECT_NEAR(softmin(300, 300, 10), 300 - 10 * std::log(2.0), 1e-12);
+  EXPECT_NEAR(softmin(0, 300, 10), 0, 1e-11);
+  EXPECT_NEAR(softmin(1e9, 300, 10), 300, 1e-11);
+  double last = -1;
+  for (double x = 0; x < 600; x += 1) {  // rises as far as doubles can tell, and stays below both
+    const double value = softmin(x, 300, 10);
+    EXPECT_GT(value, last);
+    EXPECT_LE(value, std::min(x, 300.0));
+    last = value;
+  }
+}
+
+TEST(Saturating, RisesWithEveryRate) {
+  const Saturating model = saturating();
+  const auto watts = [&](double teraflops, double parameters, double activations) {
+    return model.watts(Precision::float32, teraflops * teraflop_per_second,
+                       {parameters * units::gigabyte_per_second, activations * units::gigabyte_per_second});
+  };
+  EXPECT_GT(watts(21, 100, 50), watts(20, 100, 50));
+  EXPECT_GT(watts(20, 101, 50), watts(20, 100, 50));
+  EXPECT_GT(watts(20, 100, 51), watts(20, 100, 50));
+  EXPECT_LT(watts(1e6, 1e6, 1e6), 300 + 1e-9);
+}
+
+TEST(Saturating, IsTheChoiceWhereBytesAreKnown) {
+  Calibration c = calibration();
+  c.conformal_scores_pct[Form::saturating] = ten_scores();
+  Query query = two_signals();
+  query.form = Form::automatic;
+  EXPECT_EQ(predict(c, query)->form, Form::saturating);
+  // An MBU's bytes: 50 GB/s · 2 moved a byte counted = 100 GB/s of parameters: 50 + 40 + 15 = 105 W.
+  query.traffic.reset();
+  query.bytes = 50 * units::gigabyte_per_second;
+  const auto by_mbu = predict(c, query);
+  EXPECT_NEAR(by_mbu->power.in(watt), 105, 1e-5);
+  EXPECT_THAT(by_mbu->notes.front(), HasSubstr("MBU"));
+  query.bytes.reset();
+  const auto without = predict(c, query);
+  EXPECT_EQ(without->form, Form::cell);
+  EXPECT_EQ(kinds(*without), std::vector{FlagKind::fallback});
+  EXPECT_THAT(without->flags[0].text, HasSubstr("byte rate"));
+}
+
+TEST(Saturating, HasNoIntervalWithoutHeldOutErrors) {
+  Calibration c = calibration();
+  c.conformal_scores_pct.clear();
+  const auto prediction = predict(c, two_signals());
+  ASSERT_FALSE(prediction.has_value());
+  EXPECT_EQ(prediction.error().code, Errc::bad_data);
+}
+
+TEST(Predict, IntervalIsConformalWhereHeldOutErrorsAreKnown) {
+  Calibration c = calibration();
+  c.saturating.reset();
+  c.conformal_scores_pct = {{Form::cell, ten_scores()}};
+  const auto prediction = predict(c, at(20));
+  ASSERT_TRUE(prediction.has_value());
+  EXPECT_NEAR(prediction->hi.in(watt), 1.1 * 110, 1e-9);
+  EXPECT_THAT(prediction->interval_method, HasSubstr("conformal"));
+}
+
+Prior prior_of(double limit) {
+  Prior prior;
+  prior.limit = limit * watt;
+  prior.idle = 0.1 * limit * watt;
+  prior.peak = 400 * teraflop_per_second;
+  prior.bandwidth = 2000 * units::gigabyte_per_second;
+  return prior;
+}
+
+TEST(Uncalibrated, IsFlaggedAndWide) {
+  Query query = two_signals();
+  query.form = Form::automatic;
+  const auto prediction = predict_uncalibrated("B300", prior_of(1000), query);
+  ASSERT_TRUE(prediction.has_value()) << prediction.error().message();
+  ASSERT_FALSE(prediction->flags.empty());
+  EXPECT_EQ(prediction->flags.front().kind, FlagKind::uncalibrated);
+  EXPECT_GT(prediction->hi.in(watt), 1.3 * prediction->power.in(watt));
+  EXPECT_LT(prediction->lo.in(watt), 0.7 * prediction->power.in(watt));
+  EXPECT_GE(prediction->lo.in(watt), 0);
+}
+
+TEST(Uncalibrated, ScalesWithTheLimit) {
+  Query query = two_signals();
+  const auto small = predict_uncalibrated("small", prior_of(300), query);
+  const auto large = predict_uncalibrated("large", prior_of(600), query);
+  ASSERT_TRUE(small.has_value() && large.has_value());
+  EXPECT_NEAR(large->power.in(watt), 2 * small->power.in(watt), 1e-9 * large->power.in(watt));
+  query.flops = 2 * query.flops;
+  EXPECT_GT(predict_uncalibrated("small", prior_of(300), query)->power, small->power);
+}
+
+TEST(Uncalibrated, NeedsALimitAndAPeak) {
+  Prior prior = prior_of(300);
+  prior.limit = {};
+  EXPECT_EQ(predict_uncalibrated("x", prior, two_signals()).error().code, Errc::usage);
+  prior = prior_of(300);
+  prior.peak.reset();
+  EXPECT_EQ(predict_uncalibrated("x", prior, two_signals()).error().code, Errc::usage);
+  Query query = two_signals();
+  query.level = 0.999;
+  EXPECT_EQ(predict_uncalibrated("x", prior_of(300), query).error().code, Errc::usage);
+}
+
+TEST(DevicePriorFile, ReadsBackExactly) {
+  const auto prior = shipped_prior();
+  ASSERT_TRUE(prior.has_value()) << prior.error().message();
+  const std::string text = write_prior(*prior);
+  EXPECT_EQ(write_prior(*read_prior(text, "prior.json")), text);
+  EXPECT_FALSE(read_prior("{}", "prior.json").has_value());
+}
+
+TEST(Shipped, EveryCalibrationReadsAndPredicts) {
+  const auto all = shipped_calibrations();
+  ASSERT_TRUE(all.has_value()) << all.error().message();
+  ASSERT_GE(all->size(), 4U);
+  for (const Calibration& c : *all) {
+    ASSERT_TRUE(c.saturating) << c.device;
+    Query query;
+    query.dtype = c.peaks.front().dtype;
+    query.flops = 0.2 * c.peaks.front().rate;
+    query.batch = 64;
+    query.traffic = Traffic{c.ranges.bytes_per_second->lo * units::byte_per_second, {}};
+    const auto prediction = predict(c, query);
+    ASSERT_TRUE(prediction.has_value()) << prediction.error().message();
+    EXPECT_EQ(prediction->form, Form::saturating);
+    EXPECT_LT(prediction->lo, prediction->power);
+    EXPECT_LT(prediction->power, prediction->hi);
+  }
+}
+
+TEST(Shipped, AFamilyStandsForItsVariantsWithANote) {
+  const auto variant = shipped_calibration("A100-PCIE-80GB", "A100");
+  ASSERT_TRUE(variant.has_value()) << variant.error().message();
+  EXPECT_EQ(variant->device, "A100");
+  EXPECT_THAT(variant->notes.back(), HasSubstr("A100-PCIE-80GB"));
+  EXPECT_TRUE(shipped_calibration("L40").has_value());
+  const auto none = shipped_calibration("L40S", "L40S");
+  ASSERT_FALSE(none.has_value());
+  EXPECT_EQ(none.error().code, Errc::usage);
+  EXPECT_THAT(none.error().message(), HasSubstr("MI210"));
+}
+
 TEST(FlopRate, TurnsAnMfuIntoARateByTheStoredPeak) {
   EXPECT_DOUBLE_EQ(flop_rate(calibration(), Precision::float16, 0.25)->in(teraflop_per_second), 50);
   EXPECT_FALSE(flop_rate(calibration(), Precision::bfloat16, 0.25).has_value());
@@ -187,7 +389,9 @@ TEST(CalibrationFile, ReadsBackExactly) {
   EXPECT_DOUBLE_EQ(read->peak(Precision::float16)->rate.in(teraflop_per_second), 200);
   EXPECT_EQ(read->lines.cell.size(), 1U);
   EXPECT_EQ(read->leave_one_model_out.at(Form::cell).folds.at("gpt2").rows, 3U);
-  EXPECT_EQ(read->conformal_scores_pct.at(Form::saturating), (std::vector{1.5, 2.25}));
+  EXPECT_EQ(read->conformal_scores_pct, calibration().conformal_scores_pct);
+  EXPECT_EQ(read->saturating->parameter_names.size(), 2U);
+  EXPECT_EQ(read->saturating->covariance.size(), 4U);
   EXPECT_EQ(read->ranges.tokens_per_step->hi, 1408);
 }
 

@@ -2,70 +2,113 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "flopwatt/power/predict_parts.hpp"
 #include "flopwatt/stats/students_t.hpp"
 #include "flopwatt/units/text.hpp"
 
 namespace flopwatt::power {
 namespace {
 
-/// A rate this close to the edge of the measured range counts as inside: counts of the same run by different
-/// conventions (operators, parameters) differ by less.
+/// How far a rate may lie beyond the edge of the measured range and still count as inside: counts of the same run by
+/// different conventions (operators, parameters) differ by less.
 constexpr double kEdge = 0.01;
-
-Result<void> check(const Query& query) {
-  const double flops = query.flops.in(units::flop_per_second);
-  if (!std::isfinite(flops) || flops < 0) return fail(Errc::usage, "the FLOP rate must be finite and not negative");
-  if (query.bytes) {
-    const double bytes = query.bytes->in(units::byte_per_second);
-    if (!std::isfinite(bytes) || bytes < 0) return fail(Errc::usage, "the byte rate must be finite and not negative");
-  }
-  if (query.batch && *query.batch < 1) return fail(Errc::usage, fmt::format("batch {} is below 1", *query.batch));
-  if (query.sequence && !(*query.sequence > 0 && std::isfinite(*query.sequence))) {
-    return fail(Errc::usage, "the sequence length must be positive");
-  }
-  if (!(query.level > 0 && query.level < 1)) {
-    return fail(Errc::usage, fmt::format("level {} does not lie between 0 and 1", query.level));
-  }
-  return {};
-}
 
 Result<const Peak*> require_peak(const Calibration& calibration, units::Precision dtype) {
   if (const Peak* peak = calibration.peak(dtype)) return peak;
   std::string known;
-  for (const Peak& peak : calibration.peaks)
+  for (const Peak& peak : calibration.peaks) {
     known += (known.empty() ? "" : ", ") + std::string{units::name(peak.dtype)};
+  }
   return fail(Errc::usage,
               fmt::format("the calibration of {} has no rows in {}", calibration.device, units::name(dtype)), {},
               known.empty() ? std::string{} : fmt::format("choose among {}, or fit data that has it", known));
 }
 
-/// The line that `form` uses for this query, or the reason why there is none.
+/// What a form says about a query, or the reason why it has nothing to say.
 struct Choice {
-  const Line* line = nullptr;
+  Form form = Form::automatic;
+  const Line* line = nullptr;              // linear, dtype, cell
+  const Saturating* saturating = nullptr;  // saturating
   std::string why_not;
+
+  [[nodiscard]] bool found() const { return line != nullptr || saturating != nullptr; }
 };
 
-Choice cell_line(const Calibration& calibration, const Query& query) {
-  if (calibration.lines.cell.empty()) return {nullptr, "the calibration has no cell lines"};
-  if (!query.batch) return {nullptr, "a cell needs the batch"};
-  const auto found = calibration.lines.cell.find({query.dtype, *query.batch});
-  if (found != calibration.lines.cell.end()) return {&found->second, {}};
-  return {nullptr, fmt::format("no cell for {} at batch {}", units::name(query.dtype), *query.batch)};
+Choice choose_saturating(const Calibration& calibration, const Query& query) {
+  Choice choice{.form = Form::saturating, .line = nullptr, .saturating = nullptr, .why_not = {}};
+  if (!calibration.saturating) {
+    choice.why_not = "the calibration has no saturating model";
+  } else if (!calibration.saturating->joules_per_flop.contains(query.dtype)) {
+    choice.why_not = fmt::format("the saturating model was not fitted to {}", units::name(query.dtype));
+  } else if (!traffic_of(query, calibration.saturating->traffic_per_mbu_byte)) {
+    choice.why_not = "the saturating model needs the byte rate";
+  } else {
+    choice.saturating = &*calibration.saturating;
+  }
+  return choice;
 }
 
-Choice dtype_line(const Calibration& calibration, const Query& query) {
+Choice choose_cell(const Calibration& calibration, const Query& query) {
+  Choice choice{.form = Form::cell, .line = nullptr, .saturating = nullptr, .why_not = {}};
+  if (calibration.lines.cell.empty()) {
+    choice.why_not = "the calibration has no cell lines";
+  } else if (!query.batch) {
+    choice.why_not = "a cell needs the batch";
+  } else if (const auto found = calibration.lines.cell.find({query.dtype, *query.batch});
+             found != calibration.lines.cell.end()) {
+    choice.line = &found->second;
+  } else {
+    choice.why_not = fmt::format("no cell for {} at batch {}", units::name(query.dtype), *query.batch);
+  }
+  return choice;
+}
+
+Choice choose_dtype(const Calibration& calibration, const Query& query) {
+  Choice choice{.form = Form::dtype, .line = nullptr, .saturating = nullptr, .why_not = {}};
   const auto found = calibration.lines.dtype.find(query.dtype);
-  if (found != calibration.lines.dtype.end()) return {&found->second, {}};
-  return {nullptr, fmt::format("no line for {}", units::name(query.dtype))};
+  if (found != calibration.lines.dtype.end()) {
+    choice.line = &found->second;
+  } else {
+    choice.why_not = fmt::format("no line for {}", units::name(query.dtype));
+  }
+  return choice;
 }
 
-Choice linear_line(const Calibration& calibration) {
-  if (calibration.lines.linear) return {&*calibration.lines.linear, {}};
-  return {nullptr, "the calibration has no linear line"};
+Choice choose_linear(const Calibration& calibration) {
+  Choice choice{.form = Form::linear, .line = nullptr, .saturating = nullptr, .why_not = {}};
+  if (calibration.lines.linear) {
+    choice.line = &*calibration.lines.linear;
+  } else {
+    choice.why_not = "the calibration has no linear line";
+  }
+  return choice;
+}
+
+/// The form asked for, else the next simpler one, each step with its reason.
+Result<Choice> choose(const Calibration& calibration, const Query& query, std::vector<std::string>& why_not) {
+  const bool any = query.form == Form::automatic;
+  const auto attempt = [&](Choice candidate, Choice& choice) {
+    if (choice.found()) return;
+    if (candidate.found()) {
+      choice = std::move(candidate);
+    } else {
+      why_not.push_back(std::move(candidate.why_not));
+    }
+  };
+  Choice choice;
+  // Without byte rate nobody asked for the saturating form by leaving the choice to us; with one it is the best.
+  const bool saturating = query.form == Form::saturating || (any && calibration.saturating);
+  if (saturating) attempt(choose_saturating(calibration, query), choice);
+  if (any || query.form == Form::saturating || query.form == Form::cell)
+    attempt(choose_cell(calibration, query), choice);
+  if (query.form != Form::linear) attempt(choose_dtype(calibration, query), choice);
+  attempt(choose_linear(calibration), choice);
+  if (choice.found()) return choice;
+  return fail(Errc::usage, fmt::format("the calibration of {} has no {} model for this: {}", calibration.device,
+                                       name(query.form), fmt::join(why_not, "; ")));
 }
 
 template <class Text>
@@ -75,13 +118,11 @@ void range_flag(Prediction& prediction, std::string_view what, double value, con
   if (value >= range->lo * (1 - kEdge) && value <= range->hi * (1 + kEdge)) return;
   const bool above = value > range->hi;
   const double edge = above ? range->hi : range->lo;
-  std::string ratio;
-  if (edge > 0 && value > 0)
-    ratio = fmt::format("{:.3g}x {} ", above ? value / edge : edge / value, above ? "above" : "below");
-  else
-    ratio = above ? "above " : "below ";
+  const std::string_view side = above ? "above" : "below";
+  std::string distance{side};
+  if (edge > 0 && value > 0) distance = fmt::format("{:.3g}x {}", above ? value / edge : edge / value, side);
   prediction.flags.push_back(
-      {FlagKind::extrapolates, fmt::format("{} {} lies {}the measured range {} to {}", what, text(value), ratio,
+      {FlagKind::extrapolates, fmt::format("{} {} lies {} the measured range {} to {}", what, text(value), distance,
                                            text(range->lo), text(range->hi))});
 }
 
@@ -93,9 +134,10 @@ void range_flags(Prediction& prediction, const Calibration& calibration, const Q
     range_flag(prediction, fmt::format("{} rate", units::name(query.dtype)), query.flops.in(units::flop_per_second),
                found->second, [](double v) { return units::to_text(v * units::flop_per_second); });
   }
-  if (query.bytes && prediction.form == Form::saturating) {
-    range_flag(prediction, "byte rate", query.bytes->in(units::byte_per_second), ranges.bytes_per_second,
-               [](double v) { return units::to_text(v * units::byte_per_second); });
+  if (prediction.form == Form::saturating) {
+    const auto traffic = traffic_of(query, calibration.saturating->traffic_per_mbu_byte);
+    range_flag(prediction, "byte rate", (traffic->parameters + traffic->activations).in(units::byte_per_second),
+               ranges.bytes_per_second, [](double v) { return units::to_text(v * units::byte_per_second); });
   }
   if (query.batch) range_flag(prediction, "batch", static_cast<double>(*query.batch), ranges.batch, plain);
   if (query.sequence) range_flag(prediction, "sequence", *query.sequence, ranges.sequence, plain);
@@ -106,8 +148,8 @@ void range_flags(Prediction& prediction, const Calibration& calibration, const Q
 }
 
 /// ŷ ± t s sqrt(1 + 1/n + (x − x̄)²/Sxx): Draper and Smith, "Applied Regression Analysis", 3rd ed., 1.4.
-Result<void> line_interval(const Line& line, double mfu_pct, double level, Prediction& prediction) {
-  FLOPWATT_TRY(const double t, stats::students_t_factor(level, static_cast<double>(line.rows - 2)));
+Result<void> line_interval(const Line& line, double mfu_pct, Prediction& prediction) {
+  FLOPWATT_TRY(const double t, stats::students_t_factor(prediction.level, static_cast<double>(line.rows - 2)));
   const double from_mean = mfu_pct - line.mfu_mean_pct;
   const double half = t * line.residual_sd_watts *
                       std::sqrt(1 + 1 / static_cast<double>(line.rows) + from_mean * from_mean / line.mfu_spread_pct2);
@@ -147,45 +189,42 @@ Result<Prediction> predict(const Calibration& calibration, const Query& query) {
   Prediction prediction;
   prediction.level = query.level;
   prediction.calibration = calibration.device;
-
-  const Form asked = query.form == Form::automatic ? Form::cell : query.form;
-  Choice choice;
   std::vector<std::string> why_not;
-  const auto attempt = [&](Form form, Choice candidate) {
-    if (choice.line != nullptr) return;
-    if (candidate.line == nullptr) {
-      why_not.push_back(std::move(candidate.why_not));
-      return;
-    }
-    choice = std::move(candidate);
-    prediction.form = form;
-  };
-  if (asked == Form::cell) attempt(Form::cell, cell_line(calibration, query));
-  if (asked == Form::cell || asked == Form::dtype) attempt(Form::dtype, dtype_line(calibration, query));
-  attempt(Form::linear, linear_line(calibration));
-  if (choice.line == nullptr) {
-    return fail(Errc::usage, fmt::format("the calibration of {} has no {} model for this: {}", calibration.device,
-                                         name(query.form), fmt::join(why_not, "; ")));
+  FLOPWATT_TRY(const Choice choice, choose(calibration, query, why_not));
+  prediction.form = choice.form;
+  if (!why_not.empty()) {
+    prediction.flags.push_back(
+        {FlagKind::fallback, fmt::format("{} model: {}", name(choice.form), fmt::join(why_not, "; "))});
   }
-  if (prediction.form != asked) {
-    prediction.flags.push_back({FlagKind::fallback, fmt::format("{} instead of {}: {}", name(prediction.form),
-                                                                name(asked), fmt::join(why_not, "; "))});
+  if (choice.saturating != nullptr) {
+    const Traffic traffic = *traffic_of(query, choice.saturating->traffic_per_mbu_byte);
+    prediction.power = choice.saturating->watts(query.dtype, query.flops, traffic) * units::watt;
+    if (!query.traffic) prediction.notes.push_back(traffic_note(*choice.saturating->traffic_per_mbu_byte));
+  } else {
+    prediction.power = (choice.line->intercept_watts + choice.line->slope_watts_per_pct * mfu_pct) * units::watt;
   }
-  prediction.power = (choice.line->intercept_watts + choice.line->slope_watts_per_pct * mfu_pct) * units::watt;
-  FLOPWATT_TRY_VOID(line_interval(*choice.line, mfu_pct, query.level, prediction));
 
+  const auto scores = calibration.conformal_scores_pct.find(choice.form);
+  if (scores != calibration.conformal_scores_pct.end() && !scores->second.empty()) {
+    FLOPWATT_TRY_VOID(conformal_interval(scores->second, prediction));
+  } else if (choice.line != nullptr) {
+    FLOPWATT_TRY_VOID(line_interval(*choice.line, mfu_pct, prediction));
+  } else {
+    return fail(Errc::bad_data,
+                fmt::format("the calibration of {} has no held-out errors for the saturating model, so "
+                            "no interval can be given",
+                            calibration.device),
+                {}, "fit it again with cross-validation, or choose another model");
+  }
   range_flags(prediction, calibration, query);
   std::optional<units::Power> limit = query.limit;
   if (!limit && calibration.limit_watts) limit = *calibration.limit_watts * units::watt;
-  if (limit && prediction.power > *limit) {
-    prediction.flags.push_back(
-        {FlagKind::above_limit,
-         fmt::format("{} exceeds the board limit of {}", units::to_text(prediction.power), units::to_text(*limit))});
-  }
+  limit_flag(limit, prediction);
   if (calibration.family) {
-    prediction.notes.push_back(fmt::format(
-        "calibrated on rows that say {} without naming the variant; limits and bandwidth of the variants differ",
-        calibration.device));
+    prediction.notes.push_back(
+        fmt::format("calibrated on rows that say {} without naming the variant; limits and bandwidth of the variants "
+                    "differ",
+                    calibration.device));
   }
   return prediction;
 }

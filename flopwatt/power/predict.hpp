@@ -17,11 +17,14 @@ namespace flopwatt::power {
 /// gets here; flop_rate() below does it with the calibration's own.
 struct Query {
   units::Precision dtype = units::Precision::bfloat16;
-  units::FlopRate flops;                  ///< model FLOPs a second, achieved
-  std::optional<units::Bandwidth> bytes;  ///< bytes of the ledger a second; `saturating` needs it
-  std::optional<std::int64_t> batch;      ///< sequences a step; `cell` needs it
-  std::optional<double> sequence;         ///< tokens a sequence, to say where it lies outside the data
-  std::optional<units::Power> limit;      ///< board limit of the device asked about; absent: the calibration's
+  units::FlopRate flops;  ///< model FLOPs a second, achieved
+  /// Bytes a second, by kind, of the eager ledger: what `saturating` is fitted on.
+  std::optional<Traffic> traffic;
+  /// Bytes a second as an MBU counts them (fused); used where `traffic` is absent, less exactly.
+  std::optional<units::Bandwidth> bytes;
+  std::optional<std::int64_t> batch;  ///< sequences a step; `cell` needs it
+  std::optional<double> sequence;     ///< tokens a sequence, to say where it lies outside the data
+  std::optional<units::Power> limit;  ///< board limit of the device asked about; absent: the calibration's
   Form form = Form::automatic;
   double level = 0.9;  ///< of the interval, in (0, 1)
 };
@@ -61,13 +64,14 @@ struct Prediction {
 
 /// What is known of a device without calibration.
 struct Prior {
-  units::Power limit;                   ///< board limit
-  std::optional<units::Power> idle;     ///< absent: the usual fraction of the limit
-  std::optional<units::FlopRate> peak;  ///< of the dtype asked about
-  std::optional<units::Bandwidth> bandwidth;
+  units::Power limit;                         ///< board limit
+  std::optional<units::Power> idle;           ///< absent: the usual fraction of the limit
+  std::optional<units::FlopRate> peak;        ///< of the dtype asked about
+  std::optional<units::Bandwidth> bandwidth;  ///< of the memory
 };
-/// The prediction for an uncalibrated device: flagged `uncalibrated`, with the interval that leaving one device out
-/// earned.
+/// The prediction for an uncalibrated device, flagged `uncalibrated`: the saturating form with the parameters that
+/// calibrated devices have on average, as fractions of limit, peak and bandwidth, and the interval that leaving one
+/// device out earned (prior.hpp).  Errors as predict(); Errc::usage without a positive limit or a peak.
 [[nodiscard]] Result<Prediction> predict_uncalibrated(std::string_view device, const Prior& prior, const Query& query);
 
 }  // namespace flopwatt::power
