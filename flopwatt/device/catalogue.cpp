@@ -15,6 +15,7 @@
 namespace flopwatt::device {
 namespace {
 
+constexpr std::size_t kLongestName = 200;  // no device is called anything longer
 constexpr std::string_view kDescribeIt = "give --peak-tflops, --mem-bw-gbs and --tdp-w to describe it";
 
 }  // namespace
@@ -80,7 +81,7 @@ Result<void> Catalogue::index_names() {
 
 std::vector<const Device*> Catalogue::find_all(std::string_view name) const {
   std::vector<const Device*> found;
-  if (names_partition(name)) return found;
+  if (name.size() > kLongestName || names_partition(name)) return found;
   const std::vector<std::string> asked = words(name);
   if (asked.empty()) return found;
   for (const Spelling& spelling : spellings_) {
@@ -135,13 +136,14 @@ Error Catalogue::unknown(std::string_view name) const {
 }
 
 std::vector<std::string> Catalogue::close_names(std::string_view name, std::size_t limit) const {
+  if (name.size() > kLongestName) return {};
   const std::vector<std::string> asked = words(name);
   // Cost: edits of the joined words; a shared word with a digit (a model number) makes a name close in any case.
   const auto joined = [](const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, "")); };
   std::vector<std::size_t> cost(devices_.size(), std::numeric_limits<std::size_t>::max());
   for (const Spelling& spelling : spellings_) {
     const std::vector<std::string> query = without_vendor(asked, devices_[spelling.device].vendor);
-    if (query.empty() || joined(query).size() > 60) continue;
+    if (query.empty()) continue;
     const bool shares = std::any_of(query.begin(), query.end(), [&spelling](const std::string& word) {
       return word.find_first_of("0123456789") != std::string::npos && !word.ends_with("gb") &&
              std::binary_search(spelling.words.begin(), spelling.words.end(), word);
