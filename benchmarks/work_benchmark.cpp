@@ -28,9 +28,7 @@ const model::Architecture& deepseek_v3() {
 void train_step(benchmark::State& state, const model::Architecture& architecture) {
   const Workload workload{.batch = 16, .sequence = 8192, .kernel = Kernel::flash};
   for (auto _ : state) {
-    const Result<Ledger> ledger = count(architecture, workload);
-    benchmark::DoNotOptimize(ledger->totals());
-    benchmark::DoNotOptimize(memory(architecture, workload));
+    benchmark::DoNotOptimize(count_step(architecture, workload));
   }
 }
 

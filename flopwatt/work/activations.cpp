@@ -95,12 +95,12 @@ KeptActivations kept_activations(const Plan& plan, const Run& run, const model::
     total_bits += rows * (2 * hidden * bits) / whole_over + ceil_div(rows * routed * bits, over);
   }
   KeptActivations kept;
-  kept.linear = ceil_div(total_bits, 8);
-  kept.input = ceil_div(ceil_div(run.tokens * hidden, whole_over) * bits, 8);
+  kept.linear = to_bytes(total_bits, 1);
+  kept.input = to_bytes(ceil_div(run.tokens * hidden, whole_over), bits);
   if (plan.workload->kernel == Kernel::eager) {
     for (const model::Attention& a : block.attentions) {
       // Softmax output; with dropout its mask and its result too (equation 2: 5·a·s² = 2 + 1 + 2 bytes).
-      kept.scores += ceil_div(score_elements(plan, run, a) * (dropout ? 2 * bits + 8 : bits), 8);
+      kept.scores += to_bytes(score_elements(plan, run, a), (dropout ? 2 * bits + 8 : bits));
     }
   }
   return kept;
@@ -119,7 +119,7 @@ Integer widest_moment(const Plan& plan, const Run& run, const model::Block& bloc
   if (plan.workload->kernel == Kernel::eager) {
     for (const model::Attention& a : block.attentions) elements += 2 * score_elements(plan, run, a);
   }
-  return ceil_div(elements * plan.activation_bits, 8);
+  return to_bytes(elements, plan.activation_bits);
 }
 
 }  // namespace flopwatt::work

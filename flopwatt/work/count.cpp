@@ -18,12 +18,12 @@ using model::Use;
 
 class Counter {
  public:
-  explicit Counter(const Plan& plan, std::size_t rows)
-      : plan_{plan}, workload_{*plan.workload}, tensor_{plan.tensor_parallel}, writer_{rows} {}
+  Counter(const Plan& plan, const DeviceParameters& held, std::size_t rows)
+      : plan_{plan}, held_{held}, workload_{*plan.workload}, tensor_{plan.tensor_parallel}, writer_{rows} {}
 
   void count();
   [[nodiscard]] bool exact() const noexcept { return writer_.exact(); }
-  [[nodiscard]] std::vector<Row> take() noexcept { return writer_.take(); }
+  [[nodiscard]] RowWriter& writer() noexcept { return writer_; }
 
  private:
   struct BlockSums {
@@ -50,9 +50,10 @@ class Counter {
   [[nodiscard]] bool trains_head() const {
     return trains_everything() || workload_.trainable.kind == Trainable::Kind::head;
   }
-  [[nodiscard]] Integer activation(Integer elements) const { return ceil_div(elements * plan_.activation_bits, 8); }
+  [[nodiscard]] Integer activation(Integer elements) const { return to_bytes(elements, plan_.activation_bits); }
 
   const Plan& plan_;
+  const DeviceParameters& held_;
   const Workload& workload_;
   Integer tensor_;
   RowWriter writer_;
@@ -73,7 +74,7 @@ LayerCounts Counter::layer_counts(const Run& run, std::size_t block) const {
   if (workload_.recompute == Recompute::full) {
     result.recompute =
         workload_.recompute_layers
-            ? std::min<Integer>(result.backward, plan_.first_layers(stack, block, *workload_.recompute_layers))
+            ? std::min<std::int64_t>(result.backward, plan_.first_layers(stack, block, *workload_.recompute_layers))
             : result.backward;
   }
   return result;
@@ -131,19 +132,17 @@ void Counter::product(const Run& run, const Tensor& tensor, const model::Block* 
   const bool linear = block && tensor.component != Component::router;
   o.precision = linear ? plan_.linear_precision : plan_.other_precision;
   const Integer passes_experts = run.passes * experts;
-  o.m = ceil_div(hardware_rows, passes_experts);
-  o.k = cut.k;
-  o.n = cut.n;
+  o.m = static_cast<std::int64_t>(ceil_div(hardware_rows, passes_experts));
+  o.k = static_cast<std::int64_t>(cut.k);
+  o.n = static_cast<std::int64_t>(cut.n);
   o.executions = passes_experts;
-  writer_.watch(static_cast<double>(rows) * static_cast<double>(tensor.k) * static_cast<double>(tensor.n) *
-                static_cast<double>(layers.forward));
   o.model_flops = ceil_div(2 * rows * tensor.k * tensor.n, cut.model_divisor);
   o.hardware_flops = 2 * hardware_rows * cut.k * cut.n;
   const Integer weights = cut.k * cut.n * experts;
   o.weights_read = plan_.weight_bytes(tensor, block, weights) * run.passes;
   const int operand_bits =
       linear ? std::min(units::bits(plan_.linear_precision), plan_.activation_bits) : plan_.activation_bits;
-  o.activations_read = ceil_div(hardware_rows * cut.k * operand_bits, 8);
+  o.activations_read = to_bytes(hardware_rows * cut.k, operand_bits);
   const Integer written = activation(hardware_rows * cut.n);
   if (tensor.component == Component::lm_head && tensor.rows == Rows::logits) {
     o.logits_written = written;
@@ -154,7 +153,7 @@ void Counter::product(const Run& run, const Tensor& tensor, const model::Block* 
   if (plan_.backward && trained) {
     const Integer held =
         routed ? cut.k * cut.n * (Integer{block->routing->experts} / plan_.experts_over) : cut.k * cut.n;
-    o.gradients = ceil_div(held * plan_.gradient_bits, 8);
+    o.gradients = to_bytes(held, plan_.gradient_bits);
   }
   if (block && linear && tensor.label == "attention.kv_b" && run.kind == Run::Kind::steps) {
     o.label = "attention.kv_b_absorbed";
@@ -165,19 +164,19 @@ void Counter::product(const Run& run, const Tensor& tensor, const model::Block* 
 
 // Two thin products beside a frozen one, in one row: their FLOPs are 2·m·r·(k + n).
 void Counter::adapter(const Operation& base, const LayerCounts& layers, Integer experts, Integer passes) {
-  const Integer rank = workload_.trainable.lora_rank;
+  const std::int64_t rank = workload_.trainable.lora_rank;
   Operation o = base;
   o.label = "lora";
   o.op = OpClass::linear;
   o.precision = plan_.other_precision;
   o.n = rank;
   o.executions = 2 * base.executions;
-  const Integer rows = base.m * base.executions;
-  o.model_flops = o.hardware_flops = 2 * rows * rank * (base.k + base.n);
-  o.weights_read = activation(rank * (base.k + base.n)) * experts * passes;
-  o.activations_read = activation(rows * (base.k + rank));
-  o.activations_written = activation(rows * (base.n + rank));
-  o.gradients = ceil_div(rank * (base.k + base.n) * experts * plan_.gradient_bits, 8);
+  const Integer rows = Integer{base.m} * base.executions;
+  o.model_flops = o.hardware_flops = 2 * rows * rank * (Integer{base.k} + base.n);
+  o.weights_read = activation(rank * (Integer{base.k} + base.n)) * experts * passes;
+  o.activations_read = activation(rows * (Integer{base.k} + rank));
+  o.activations_written = activation(rows * (Integer{base.n} + rank));
+  o.gradients = to_bytes(rank * (Integer{base.k} + base.n) * experts, plan_.gradient_bits);
   o.trained = true;
   writer_.write(o, layers);
 }
@@ -191,10 +190,10 @@ void Counter::loose_parameters(const Run& run, Integer parameters, const LayerCo
 
 // Bytes of `elements` that each move `traffic`.
 void Counter::move(Operation& o, Integer elements, Traffic traffic) const {
-  o.activations_read += ceil_div(elements * traffic.read, 8);
-  o.activations_written += ceil_div(elements * traffic.written, 8);
-  o.backward_read += ceil_div(elements * traffic.backward_read, 8);
-  o.backward_written += ceil_div(elements * traffic.backward_written, 8);
+  o.activations_read += to_bytes(elements, traffic.read);
+  o.activations_written += to_bytes(elements, traffic.written);
+  o.backward_read += to_bytes(elements, traffic.backward_read);
+  o.backward_written += to_bytes(elements, traffic.backward_written);
 }
 
 void Counter::elementwise(const Run& run, const model::Block& block, const BlockSums& sums, const LayerCounts& layers,
@@ -249,7 +248,7 @@ void Counter::block(const Run& run, const model::Block& block, const LayerCounts
       }
       continue;
     }
-    Integer held = (model::elements(tensor) * tensor.copies).value();
+    Integer held = stored_elements(tensor);
     if (tensor.component == Component::norm) {
       // A norm of the head's width runs on every head.
       Integer width = tensor.dims[0];
@@ -268,8 +267,8 @@ void Counter::block(const Run& run, const model::Block& block, const LayerCounts
     } else {
       sums.loose_parameters += held;
     }
-    sums.small_weights += ceil_div(held * plan_.weight_bits, 8);
-    sums.small_gradients += ceil_div(held * plan_.gradient_bits, 8);
+    sums.small_weights += to_bytes(held, plan_.weight_bits);
+    sums.small_gradients += to_bytes(held, plan_.gradient_bits);
   }
   for (const model::Attention& attention : block.attentions) {
     write_attention(plan_, run, block, attention, layers, writer_);
@@ -295,24 +294,24 @@ void Counter::outside(const Run& run, const Tensor& tensor) {
       const Integer logits = run.logits_rows * ceil_div(tensor.n, tensor_);
       const Traffic traffic = loss_traffic(workload_.execution, plan_.activation_bits);
       loss.elementwise_flops = kLossFlops * logits;
-      loss.logits_read = ceil_div(logits * traffic.read, 8);
-      loss.logits_written = ceil_div(logits * traffic.written, 8);
-      loss.logits_backward_read = ceil_div(logits * traffic.backward_read, 8);
-      loss.logits_backward_written = ceil_div(logits * traffic.backward_written, 8);
+      loss.logits_read = to_bytes(logits, traffic.read);
+      loss.logits_written = to_bytes(logits, traffic.written);
+      loss.logits_backward_read = to_bytes(logits, traffic.backward_read);
+      loss.logits_backward_written = to_bytes(logits, traffic.backward_written);
       writer_.write(loss, once);
     }
     return;
   }
-  const Integer elements = (model::elements(tensor) * tensor.copies).value();
+  const Integer elements = stored_elements(tensor);
   Operation o{.component = tensor.component, .precision = plan_.other_precision, .label = tensor.label};
   o.executions = run.passes;
   if (tensor.use == Use::lookup) {
     const Integer width = tensor.rank > 1 ? tensor.dims[1] : 1;
     const bool shared = plan_.architecture->tied_embeddings && tensor.component == Component::embedding &&
                         tensor.dims[0] == plan_.architecture->vocabulary;
-    o.weights_read = ceil_div(run.tokens * width * plan_.weight_bits, 8);
+    o.weights_read = to_bytes(run.tokens * width, plan_.weight_bits);
     o.activations_written = activation(run.tokens * width);
-    o.gradients = ceil_div(plan_.held(tensor, nullptr) * plan_.gradient_bits, 8);
+    o.gradients = to_bytes(plan_.held(tensor, nullptr), plan_.gradient_bits);
     o.backward_read = o.activations_written;
     if (shared && plan_.pipeline == 1) {
       // The head's product has written this gradient: it is added to in place, or eagerly made apart and summed.
@@ -329,8 +328,8 @@ void Counter::outside(const Run& run, const Tensor& tensor) {
       o.elementwise_flops = norm_flops(kind) * rows * tensor.dims[0];
       move(o, rows * tensor.dims[0], norm_traffic(kind, workload_.execution, plan_.activation_bits));
     }
-    o.weights_read = ceil_div(elements * plan_.weight_bits, 8) * run.passes;
-    o.gradients = ceil_div(elements * plan_.gradient_bits, 8);
+    o.weights_read = to_bytes(elements, plan_.weight_bits) * run.passes;
+    o.gradients = to_bytes(elements, plan_.gradient_bits);
     o.trained = trained;
     if (tensor.component != Component::embedding && !head) loose_parameters(run, elements, once);
   }
@@ -354,35 +353,59 @@ void Counter::run(const Run& run) {
 void Counter::count() {
   for (const Run& each : plan_.all_runs()) run(each);
   if (plan_.backward && workload_.optimizer != Optimizer::none) {
-    writer_.write_update(update_row(plan_));
+    writer_.write_update(update_row(plan_, held_));
   }
 }
 
 }  // namespace
 
-Result<Ledger> count(const model::Architecture& architecture, const Workload& workload) {
-  FLOPWATT_TRY(const Plan plan, make_plan(architecture, workload));
+class LedgerMaker {
+ public:
+  static Ledger make(RowWriter& writer, units::Count tokens) {
+    Ledger ledger;
+    ledger.totals_ = writer.totals();
+    ledger.totals_.tokens = tokens;
+    ledger.rows_ = writer.take();
+    return ledger;
+  }
+};
+
+Result<Ledger> count(const Plan& plan, const DeviceParameters& held) {
+  const Workload& workload = *plan.workload;
   std::size_t most_rows = 1;
+  Integer rows = 0;
+  Integer tokens = 0;
   for (const Run& run : plan.all_runs()) {
     std::size_t operations = 2 * run.stack->outside.size() + 1;
     for (const model::Block& block : run.stack->blocks) operations += block.tensors.size() + 8;
     most_rows += operations;
+    rows += run.tokens + run.memory_tokens;
+    if (plan.is_text(*run.stack) || plan.run_count == 1) tokens += run.tokens;
   }
   if (plan.backward) most_rows *= workload.recompute == Recompute::none ? 2 : 3;
-  Counter counter{plan, most_rows};
+  Counter counter{plan, held, most_rows};
   counter.count();
-  if (!counter.exact()) {
+  if (!counter.exact() || static_cast<double>(rows) * plan.products > 0x1p104) {
     return fail(Errc::usage, "the count does not fit into 128 bits", "--seq", "count less at once");
   }
-  Integer tokens = 0;
-  for (const Run& run : plan.all_runs()) {
-    if (plan.is_text(*run.stack)) tokens += run.tokens;
-  }
   if (workload.phase == Phase::generate) {
-    const Integer sequences = plan.runs[plan.run_count - 1].sequences;
-    tokens = ceil_div(sequences * workload.new_tokens, workload.parallel.data);
+    tokens = ceil_div(plan.runs[plan.run_count - 1].sequences * workload.new_tokens, workload.parallel.data);
   }
-  return Ledger{counter.take(), tokens};
+  return LedgerMaker::make(counter.writer(), tokens);
+}
+
+Result<Ledger> count(const model::Architecture& architecture, const Workload& workload) {
+  FLOPWATT_TRY(const Plan plan, make_plan(architecture, workload));
+  return count(plan, plan.backward ? device_parameters(plan) : DeviceParameters{});
+}
+
+Result<StepCount> count_step(const model::Architecture& architecture, const Workload& workload) {
+  FLOPWATT_TRY(const Plan plan, make_plan(architecture, workload));
+  const DeviceParameters held = device_parameters(plan);
+  FLOPWATT_TRY(Ledger ledger, count(plan, held));
+  FLOPWATT_TRY(const Memory memory_of_step, memory(plan, held));
+  const Totals totals = ledger.totals();
+  return StepCount{std::move(ledger), totals, memory_of_step};
 }
 
 }  // namespace flopwatt::work

@@ -104,6 +104,35 @@ TEST(Count, SizesOutOfRangeNameTheirOption) {
   EXPECT_EQ(error({.sequence = 0}).code, Errc::usage);
 }
 
+TEST(Count, TotalsAreTheSumsOfTheRows) {
+  for (const model::Architecture& model : {qwen(), testing::deepseek_v3()}) {
+    for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+      const Ledger ledger =
+          *count(model, {.batch = 2, .sequence = 64, .kernel = Kernel::eager, .recompute = recompute});
+      const Totals sums = Ledger{ledger.rows(), ledger.tokens()}.totals();
+      EXPECT_EQ(ledger.totals().forward, sums.forward);
+      EXPECT_EQ(ledger.totals().backward, sums.backward);
+      EXPECT_EQ(ledger.totals().step, sums.step);
+      EXPECT_EQ(ledger.totals().hardware_step, sums.hardware_step);
+      EXPECT_EQ(ledger.totals().attention_forward, sums.attention_forward);
+      EXPECT_EQ(ledger.totals().lm_head_forward, sums.lm_head_forward);
+      EXPECT_EQ(ledger.totals().body_forward, sums.body_forward);
+      EXPECT_EQ(ledger.totals().elementwise, sums.elementwise);
+      EXPECT_EQ(ledger.totals().bytes.by_kind, sums.bytes.by_kind);
+      EXPECT_EQ(ledger.totals().bytes.total, sums.bytes.total);
+      EXPECT_EQ(ledger.totals().tokens, sums.tokens);
+    }
+  }
+}
+
+TEST(Count, AStepAtOnceIsItsParts) {
+  const Workload w{.batch = 2, .sequence = 64};
+  const StepCount step = *count_step(qwen(), w);
+  EXPECT_EQ(step.totals.step, count(qwen(), w)->totals().step);
+  EXPECT_EQ(step.totals.bytes.total, step.ledger.totals().bytes.total);
+  EXPECT_EQ(step.memory.total, memory(qwen(), w)->total);
+}
+
 TEST(Count, MemoryOfTraining) {
   const Result<Memory> memory_of = memory(qwen(), train(1, 11));
   ASSERT_TRUE(memory_of.has_value());

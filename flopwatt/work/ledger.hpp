@@ -95,14 +95,16 @@ struct Totals {
 class Ledger {
  public:
   Ledger() = default;
-  explicit Ledger(std::vector<Row> rows, units::Count tokens) : rows_{std::move(rows)}, tokens_{tokens} {}
+  /// `tokens` are the positions that the rows compute.
+  Ledger(std::vector<Row> rows, units::Count tokens);
   [[nodiscard]] const std::vector<Row>& rows() const noexcept { return rows_; }
-  [[nodiscard]] units::Count tokens() const noexcept { return tokens_; }
-  [[nodiscard]] Totals totals() const noexcept;
+  [[nodiscard]] units::Count tokens() const noexcept { return totals_.tokens; }
+  [[nodiscard]] const Totals& totals() const noexcept { return totals_; }
 
  private:
+  friend class LedgerMaker;  // knows the sums already
   std::vector<Row> rows_;
-  units::Count tokens_;
+  Totals totals_;
 };
 
 /// The ledger of one step or pass, of one device of the plan: the devices of a stage share its work evenly, and their
@@ -128,6 +130,14 @@ struct Memory {
   units::Count weights, gradients, optimizer, activations, logits, kv_cache, workspace, total;
 };
 [[nodiscard]] Result<Memory> memory(const model::Architecture& architecture, const Workload& workload);
+
+/// All of a step at once: what a search over plans asks for, cheaper than one after the other.
+struct StepCount {
+  Ledger ledger;
+  Totals totals;  ///< of the ledger
+  Memory memory;
+};
+[[nodiscard]] Result<StepCount> count_step(const model::Architecture& architecture, const Workload& workload);
 
 /// KV cache that one more token of context takes, all layers of the text stack, in bytes (windows not yet full).
 /// A recurrent state takes none.

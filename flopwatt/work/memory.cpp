@@ -35,7 +35,7 @@ void add_cache(const Plan& plan, const Run& run, Memory& memory) {
                   ceil_div(state_elements(*stack.blocks[i].recurrence), plan.tensor_parallel) * layers;
     }
   }
-  memory.kv_cache = ceil_div(elements * plan.kv_bits, 8);
+  memory.kv_cache = to_bytes(elements, plan.kv_bits);
 }
 
 void add_activations(const Plan& plan, const Run& run, Memory& memory) {
@@ -75,33 +75,32 @@ void add_activations(const Plan& plan, const Run& run, Memory& memory) {
     if (tensor.component != model::Component::lm_head || tensor.use != model::Use::product) continue;
     const Integer vocabulary = ceil_div(tensor.n, plan.tensor_parallel);
     const Integer rows = plan.backward ? run.logits_rows : ceil_div(run.logits_rows, run.passes);
-    const Integer bits = plan.activation_bits + (w.phase == Phase::train ? (plan.backward ? 64 : 32) : 0);
-    memory.logits = std::max(memory.logits, units::Count{ceil_div(rows * vocabulary * bits, 8)});
+    const int bits = plan.activation_bits + (w.phase == Phase::train ? (plan.backward ? 64 : 32) : 0);
+    memory.logits = std::max(memory.logits, units::Count{to_bytes(rows * vocabulary, bits)});
   }
   // Inputs of the final norm and of the head (section 4.3 of the paper).
   const Integer over = w.parallel.sequence ? plan.tensor_parallel : 1;
   if (plan.backward) {
-    memory.activations += 2 * ceil_div(ceil_div(run.tokens * stack.hidden, over) * plan.activation_bits, 8);
+    memory.activations += 2 * to_bytes(ceil_div(run.tokens * stack.hidden, over), plan.activation_bits);
   }
 }
 
 }  // namespace
 
-Result<Memory> memory(const model::Architecture& architecture, const Workload& workload) {
-  FLOPWATT_TRY(const Plan plan, make_plan(architecture, workload));
-  const DeviceParameters held = device_parameters(plan);
+Result<Memory> memory(const Plan& plan, const DeviceParameters& held) {
+  const Workload& workload = *plan.workload;
   const auto spread = [&](Integer dense, Integer experts, int stage) -> units::Count {
     const ZeroSpread over = zero_spread(plan, stage);
     return ceil_div(dense, over.dense) + ceil_div(experts, over.experts);
   };
-  const auto bytes = [](Integer parameters, Integer bits) { return ceil_div(parameters * bits, 8); };
+  const auto bytes = [](Integer parameters, std::uint64_t bits) { return to_bytes(parameters, bits); };
   Memory memory;
   memory.weights = spread(held.weight_bytes_dense, held.weight_bytes_experts, 3);
   if (plan.backward) {
     memory.gradients =
         spread(bytes(held.trained_dense, plan.gradient_bits), bytes(held.trained_experts, plan.gradient_bits), 2);
     if (workload.optimizer != Optimizer::none) {
-      const Integer bits = optimizer_bits(workload);
+      const std::uint64_t bits = optimizer_bits(workload);
       memory.optimizer = spread(bytes(held.trained_dense, bits), bytes(held.trained_experts, bits), 1);
     }
   }
@@ -119,6 +118,11 @@ Result<Memory> memory(const model::Architecture& architecture, const Workload& w
   return memory;
 }
 
+Result<Memory> memory(const model::Architecture& architecture, const Workload& workload) {
+  FLOPWATT_TRY(const Plan plan, make_plan(architecture, workload));
+  return memory(plan, device_parameters(plan));
+}
+
 units::Count kv_cache_bytes_per_token(const model::Architecture& architecture, units::Precision precision) {
   Integer elements = 0;
   const model::Stack& text = architecture.text();
@@ -129,7 +133,7 @@ units::Count kv_cache_bytes_per_token(const model::Architecture& architecture, u
       elements += (cached.keys_values + cached.index) * text.block_counts[i];
     }
   }
-  return ceil_div(elements * units::bits(precision), 8);
+  return to_bytes(elements, units::bits(precision));
 }
 
 units::Count state_bytes_per_sequence(const model::Architecture& architecture, units::Precision precision) {
@@ -138,7 +142,7 @@ units::Count state_bytes_per_sequence(const model::Architecture& architecture, u
   for (std::size_t i = 0; i < text.blocks.size(); ++i) {
     if (text.blocks[i].recurrence) elements += state_elements(*text.blocks[i].recurrence) * text.block_counts[i];
   }
-  return ceil_div(elements * units::bits(precision), 8);
+  return to_bytes(elements, units::bits(precision));
 }
 
 }  // namespace flopwatt::work

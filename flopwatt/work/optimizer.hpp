@@ -17,7 +17,7 @@ struct DeviceParameters {
 
 /// Bits of optimizer state a trained parameter: AdamW two states, 8-bit AdamW two bytes (block scales left out), SGD
 /// with momentum one state; and an fp32 master copy where there is one.
-[[nodiscard]] Integer optimizer_bits(const Workload& workload) noexcept;
+[[nodiscard]] std::uint64_t optimizer_bits(const Workload& workload) noexcept;
 
 /// Over how many devices ZeRO spreads a buffer of dense parameters and of experts.
 struct ZeroSpread {
@@ -27,6 +27,10 @@ struct ZeroSpread {
 
 /// The row of the update: gradients and states read, states and weights written; weights read unless the master copy
 /// replaces them.
-[[nodiscard]] Row update_row(const Plan& plan);
+[[nodiscard]] Row update_row(const Plan& plan, const DeviceParameters& held);
+
+/// What count() and memory() do once the plan is made.
+[[nodiscard]] Result<Ledger> count(const Plan& plan, const DeviceParameters& held);
+[[nodiscard]] Result<Memory> memory(const Plan& plan, const DeviceParameters& held);
 
 }  // namespace flopwatt::work

@@ -124,21 +124,52 @@ Result<void> check_sizes(const Workload& w) {
   return {};
 }
 
-Result<void> check_architecture(const model::Architecture& architecture) {
+// Checks sizes, so that counting may multiply without asking: elements of a tensor and of a product stay below 2^62.
+// Adds up k·n.
+bool fit(std::span<const Tensor> tensors, double& products) noexcept {
+  constexpr double kMost = 0x1p62;
+  double largest = 0;
+  bool sane = true;
+  for (const Tensor& tensor : tensors) {
+    double elements = static_cast<double>(tensor.copies);
+    std::int64_t signs = tensor.k | tensor.n | (tensor.copies - 1) | (tensor.rows_divisor - 1);
+    for (std::uint8_t axis = 0; axis < tensor.rank; ++axis) {
+      elements *= static_cast<double>(tensor.dims[axis]);
+      signs |= tensor.dims[axis];
+    }
+    const double product =
+        static_cast<double>(tensor.k) * static_cast<double>(tensor.n) * static_cast<double>(tensor.copies);
+    largest = std::max(largest, std::max(elements, product));
+    products += product;
+    sane = sane && signs >= 0;
+  }
+  return sane && largest < kMost;
+}
+
+Result<void> check_architecture(const model::Architecture& architecture, double& products) {
   const auto bad = [&](std::string_view what) {
     return fail(Errc::bad_data, fmt::format("the architecture has {}", what), architecture.source);
   };
   if (architecture.stacks.empty()) return bad("no layers");
   for (const model::Stack& stack : architecture.stacks) {
     if (stack.block_counts.size() != stack.blocks.size()) return bad("blocks that are not counted");
-    for (const model::Block& block : stack.blocks) {
+    if (!fit(stack.outside, products)) return bad("a tensor of impossible size");
+    for (std::size_t i = 0; i < stack.blocks.size(); ++i) {
+      const model::Block& block = stack.blocks[i];
+      double of_block = 0;
+      if (!fit(block.tensors, of_block)) return bad("a tensor of impossible size");
+      products += of_block * static_cast<double>(stack.block_counts[i]);
       for (const model::Attention& a : block.attentions) {
         if ((a.window && *a.window < 1) || (a.chunk && *a.chunk < 1) || (a.sparse && a.sparse->top_k < 1)) {
           return bad("an attention that reaches no key");
         }
+        if (a.query_heads < 1 || a.kv_heads < 1 || a.head_dim < 0 || a.value_head_dim < 0) {
+          return bad("an attention without heads");
+        }
       }
-      if (block.routing && (block.routing->experts < 1 || block.routing->top_k < 1))
-        return bad("a router without experts");
+      if (!block.routing) continue;
+      if (block.routing->experts < 1 || block.routing->top_k < 1) return bad("a router without experts");
+      products += of_block * static_cast<double>(stack.block_counts[i]) * static_cast<double>(block.routing->top_k);
     }
   }
   return {};
@@ -383,7 +414,7 @@ bool Plan::here(const model::Stack& stack, const Tensor& tensor) const noexcept 
   return top ? last_stage : first_stage;
 }
 
-Cut Plan::cut(const Tensor& tensor, const model::Block* block) const noexcept {
+Cut Plan::cut_by_tensor_parallelism(const Tensor& tensor, const model::Block* block) const noexcept {
   Cut result{.k = tensor.k, .n = tensor.n};
   const bool expert = tensor.component == Component::experts;
   const std::int64_t over = expert ? expert_tensor : tensor.k == 0 ? 1 : tensor_parallel;
@@ -415,11 +446,8 @@ Cut Plan::cut(const Tensor& tensor, const model::Block* block) const noexcept {
   return result;
 }
 
-Integer Plan::held(const Tensor& tensor, const model::Block* block) const noexcept {
-  Integer whole = (model::elements(tensor) * tensor.copies).value();
-  if (tensor.tied && first_stage) return 0;
-  if (tensor.component == Component::experts) whole /= experts_over;
-  if (tensor_parallel == 1) return whole;
+Integer Plan::held_by_tensor_parallelism(const Tensor& tensor, const model::Block* block,
+                                         Integer whole) const noexcept {
   if (tensor.use == Use::product) {
     const Cut c = cut(tensor, block);
     const Integer kn = Integer{tensor.k} * tensor.n;
@@ -432,12 +460,12 @@ Integer Plan::held(const Tensor& tensor, const model::Block* block) const noexce
   return whole;
 }
 
-Integer Plan::weight_bytes(const Tensor& tensor, const model::Block* block, Integer elements) const noexcept {
-  if (!quantization || !block || tensor.use != Use::product || tensor.component == Component::router) {
-    return ceil_div(elements * weight_bits, 8);
+Integer Plan::quantized_bytes(const Tensor& tensor, const model::Block* block, Integer elements) const noexcept {
+  if (!block || tensor.use != Use::product || tensor.component == Component::router) {
+    return to_bytes(elements, weight_bits);
   }
   for (const std::string& kept : quantization->not_converted) {
-    if (tensor.name.find(kept) != std::string::npos) return ceil_div(elements * weight_bits, 8);
+    if (tensor.name.find(kept) != std::string::npos) return to_bytes(elements, weight_bits);
   }
   const int bits = units::bits(quantization->precision);
   Integer scales = 0;
@@ -450,13 +478,13 @@ Integer Plan::weight_bytes(const Tensor& tensor, const model::Block* block, Inte
     const bool zeros = quantization->method == "gptq" || quantization->method == "awq";
     scales = ceil_div(elements * (tiny ? 8 : zeros ? 16 + bits : 16), *quantization->group_size);
   }
-  return ceil_div(elements * bits + scales, 8);
+  return to_bytes(elements * bits + scales, 1);
 }
 
 Result<Plan> make_plan(const model::Architecture& architecture, const Workload& workload) {
-  FLOPWATT_TRY_VOID(check_architecture(architecture));
-  FLOPWATT_TRY_VOID(check_sizes(workload));
   Plan plan;
+  FLOPWATT_TRY_VOID(check_architecture(architecture, plan.products));
+  FLOPWATT_TRY_VOID(check_sizes(workload));
   plan.architecture = &architecture;
   plan.workload = &workload;
   choose_precisions(plan);

@@ -23,7 +23,23 @@ inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 48;
 /// Exact arithmetic inside the module: bounded sizes keep it in range, and a count that is not is refused at the end.
 using Integer = __int128;
 
-constexpr Integer ceil_div(Integer a, Integer b) noexcept { return b == 1 ? a : (a + b - 1) / b; }
+/// Rounded up; neither is negative.  Divides in 64 bits where that will do: a 128-bit division is a library call.
+constexpr Integer ceil_div(Integer a, Integer b) noexcept {
+  if (b == 1) return a;
+  const Integer sum = a + b - 1;
+  constexpr Integer kWord = std::uint64_t(-1);
+  if (sum <= kWord && b <= kWord) return static_cast<std::uint64_t>(sum) / static_cast<std::uint64_t>(b);
+  return sum / b;
+}
+/// Bytes of so many elements of so many bits, rounded up.
+constexpr Integer to_bytes(Integer elements, std::uint64_t bits) noexcept { return (elements * bits + 7) >> 3; }
+
+/// Elements of all copies of a tensor; make_plan() has seen that they fit.
+[[nodiscard]] inline std::int64_t stored_elements(const model::Tensor& tensor) noexcept {
+  std::int64_t product = tensor.copies;
+  for (std::uint8_t axis = 0; axis < tensor.rank; ++axis) product *= tensor.dims[axis];
+  return product;
+}
 
 /// A stretch of work in which a stack runs the same way.
 struct Run {
@@ -71,6 +87,8 @@ struct Plan {
   bool logits_all = false;
   std::int64_t first_trained_layer = 0;  ///< of the text stack: layers before it have no backward pass
 
+  double products = 0;  ///< k·n of all products, experts included, over all layers: bounds the FLOPs of a token
+
   std::array<Run, 4> runs{};
   std::size_t run_count = 0;
 
@@ -84,12 +102,28 @@ struct Plan {
   [[nodiscard]] bool is_text(const model::Stack& stack) const noexcept { return &stack == &architecture->text(); }
   /// Whether a tensor outside the blocks lives on this stage: lookups on the first, norms and heads on the last.
   [[nodiscard]] bool here(const model::Stack& stack, const model::Tensor& tensor) const noexcept;
-  [[nodiscard]] Cut cut(const model::Tensor& tensor, const model::Block* block) const noexcept;
+  [[nodiscard]] Cut cut(const model::Tensor& tensor, const model::Block* block) const noexcept {
+    return tensor_parallel == 1 ? Cut{.k = tensor.k, .n = tensor.n} : cut_by_tensor_parallelism(tensor, block);
+  }
   /// Parameters of a tensor on this device, one layer.
-  [[nodiscard]] Integer held(const model::Tensor& tensor, const model::Block* block) const noexcept;
+  [[nodiscard]] Integer held(const model::Tensor& tensor, const model::Block* block) const noexcept {
+    if (tensor.tied && first_stage) return 0;
+    const Integer whole = stored_elements(tensor);
+    const Integer here = tensor.component == model::Component::experts ? whole / experts_over : whole;
+    return tensor_parallel == 1 ? here : held_by_tensor_parallelism(tensor, block, here);
+  }
   /// Bytes of `elements` weights of this tensor, scales of a quantised one included.
   [[nodiscard]] Integer weight_bytes(const model::Tensor& tensor, const model::Block* block,
-                                     Integer elements) const noexcept;
+                                     Integer elements) const noexcept {
+    return quantization ? quantized_bytes(tensor, block, elements) : to_bytes(elements, weight_bits);
+  }
+
+ private:
+  [[nodiscard]] Cut cut_by_tensor_parallelism(const model::Tensor& tensor, const model::Block* block) const noexcept;
+  [[nodiscard]] Integer held_by_tensor_parallelism(const model::Tensor& tensor, const model::Block* block,
+                                                   Integer whole) const noexcept;
+  [[nodiscard]] Integer quantized_bytes(const model::Tensor& tensor, const model::Block* block,
+                                        Integer elements) const noexcept;
 };
 
 [[nodiscard]] Result<Plan> make_plan(const model::Architecture& architecture, const Workload& workload);

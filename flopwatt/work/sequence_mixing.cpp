@@ -93,18 +93,19 @@ void write_index(const Plan& plan, const Run& run, const model::SparseIndex& ind
   o.hardware_flops = ceil_div(twice_visited * width, plan.replicas);
   o.hardware_backward = 2 * o.hardware_flops;
   o.elementwise_flops = ceil_div(twice_visited * index.heads, plan.replicas);  // rectify, weigh, add up the heads
-  o.m = ceil_div(run.tokens, run.passes * std::max<Integer>(1, run.sequences / w.parallel.data));
+  o.m = static_cast<std::int64_t>(
+      ceil_div(run.tokens, run.passes * std::max<Integer>(1, run.sequences / w.parallel.data)));
   o.k = index.head_dim;
   o.n = typical_keys(plan, run, twice_visited, run.tokens * plan.replicas);
   o.executions = ceil_div(run.sequences * run.passes, w.parallel.data) * index.heads;
-  o.activations_read = ceil_div(run.tokens * (width + index.head_dim) * plan.activation_bits, 8);
+  o.activations_read = to_bytes(run.tokens * (width + index.head_dim), plan.activation_bits);
   o.backward_read = 2 * o.activations_read;
   o.backward_written = o.activations_read;
   if (keeps_cache(plan, run)) {
-    o.cache_written = ceil_div(run.tokens * index.head_dim * plan.kv_bits, 8);
+    o.cache_written = to_bytes(run.tokens * index.head_dim, plan.kv_bits);
     if (run.kind == Run::Kind::steps) {
       const Integer keys = ceil_div(twice_pairs_of(plan, run, {}, causal, MaskConvention::causal) / 2, plan.replicas);
-      o.cache_read = ceil_div((keys - run.tokens) * index.head_dim * plan.kv_bits, 8);
+      o.cache_read = to_bytes((keys - run.tokens) * index.head_dim, plan.kv_bits);
     }
   }
   writer.write(o, layers);
@@ -169,13 +170,13 @@ void write_attention(const Plan& plan, const Run& run, const model::Block& block
   const Integer again = w.kernel == Kernel::eager ? 0 : key;
   o.hardware_backward = ceil_div(twice_visited * heads * (2 * key + 2 * value + again), plan.replicas);
   const Integer sequences = ceil_div(run.sequences, w.parallel.data);
-  o.m = ceil_div(run.tokens, run.passes * sequences);
-  o.k = key;
+  o.m = static_cast<std::int64_t>(ceil_div(run.tokens, run.passes * sequences));
+  o.k = static_cast<std::int64_t>(key);
   o.n = a.cross ? plan.encoder_length : typical_keys(plan, run, twice_visited, run.tokens * plan.replicas);
   o.executions = sequences * run.passes * heads;
 
-  const auto bytes = [&](Integer elements) { return ceil_div(elements * plan.activation_bits, 8); };
-  const auto cache_bytes = [&](Integer elements) { return ceil_div(elements * plan.kv_bits, 8); };
+  const auto bytes = [&](Integer elements) { return to_bytes(elements, plan.activation_bits); };
+  const auto cache_bytes = [&](Integer elements) { return to_bytes(elements, plan.kv_bits); };
   const Integer kv_rows = a.cross ? run.memory_tokens : run.tokens;
   const Integer queries = bytes(run.tokens * heads * key);
   const Integer keys_values = bytes(kv_rows * kv_heads * (key + value));
@@ -201,10 +202,10 @@ void write_attention(const Plan& plan, const Run& run, const model::Block& block
   const int bits = plan.activation_bits;
   const Integer scores = ceil_div(twice_visited / 2 * heads, plan.replicas);
   const auto move = [](Operation& to, Integer elements, Traffic traffic) {
-    to.activations_read += ceil_div(elements * traffic.read, 8);
-    to.activations_written += ceil_div(elements * traffic.written, 8);
-    to.backward_read += ceil_div(elements * traffic.backward_read, 8);
-    to.backward_written += ceil_div(elements * traffic.backward_written, 8);
+    to.activations_read += to_bytes(elements, traffic.read);
+    to.activations_written += to_bytes(elements, traffic.written);
+    to.backward_read += to_bytes(elements, traffic.backward_read);
+    to.backward_written += to_bytes(elements, traffic.backward_written);
   };
   softmax.elementwise_flops = kSoftmaxFlops * scores;
   if (block.elementwise.rotary && !a.cross) {
@@ -246,11 +247,11 @@ void write_recurrence(const Plan& plan, const Run& run, const model::Recurrence&
   o.hardware_backward = 2 * o.hardware_flops;
   o.elementwise_flops = ceil_div(run.tokens * (pointwise * state + tap_flops), over);
   const Integer sequences = ceil_div(run.sequences, plan.workload->parallel.data);
-  o.m = ceil_div(run.tokens, run.passes * sequences);
+  o.m = static_cast<std::int64_t>(ceil_div(run.tokens, run.passes * sequences));
   o.k = r.state_dim;
   o.n = r.head_dim;
   o.executions = sequences * run.passes * ceil_div(r.heads, over);
-  const auto bytes = [&](Integer elements) { return ceil_div(elements * plan.activation_bits, 8); };
+  const auto bytes = [&](Integer elements) { return to_bytes(elements, plan.activation_bits); };
   const Integer inner =
       std::max<Integer>(Integer{r.heads} * r.head_dim, r.kind == Kind::short_convolution ? r.conv_channels : 0);
   o.activations_read = bytes(ceil_div(run.tokens * (r.conv_channels + inner), over));
@@ -258,7 +259,7 @@ void write_recurrence(const Plan& plan, const Run& run, const model::Recurrence&
   o.backward_read = o.activations_read + o.activations_written;
   o.backward_written = o.activations_read;
   if (keeps_cache(plan, run)) {
-    const Integer kept = ceil_div(ceil_div(state_elements(r), over) * plan.kv_bits, 8);
+    const Integer kept = to_bytes(ceil_div(state_elements(r), over), plan.kv_bits);
     const Integer times = sequences * run.passes;
     o.cache_written = kept * times;
     if (run.kind == Run::Kind::steps) o.cache_read = kept * times;
