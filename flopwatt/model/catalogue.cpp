@@ -18,10 +18,17 @@ namespace {
 
 constexpr std::size_t kMaxCandidates = 6;
 
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
 std::string lower(std::string_view text) {
   std::string result{text};
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : result) c = lower(c);
   return result;
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 /// `name` is all of `full`, or what follows a separator in it.  Both in lower case.
@@ -53,7 +60,7 @@ std::vector<std::string_view> closest(const std::vector<Catalogue::Entry>& entri
     const std::size_t distance = full.find(name) != std::string::npos ? 0 : edit_distance(tail, name);
     ranked.emplace_back(distance, entry.name);
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(ranked.begin(), ranked.end());
   std::vector<std::string_view> names;
   for (const auto& [distance, candidate] : ranked) {
     if (names.size() < kMaxCandidates) names.push_back(candidate);
@@ -129,7 +136,7 @@ Result<void> Catalogue::add(std::string_view json, std::string_view where) {
     added.push_back(std::move(entry));
   }
   for (Entry& entry : added) {
-    std::erase_if(entries_, [&](const Entry& known) { return lower(known.name) == lower(entry.name); });
+    std::erase_if(entries_, [&](const Entry& known) { return same_name(known.name, entry.name); });
     entries_.push_back(std::move(entry));
   }
   return {};
@@ -142,7 +149,7 @@ Result<const Catalogue::Entry*> Catalogue::find_entry(std::string_view name) con
   };
   std::vector<const Entry*> found;
   for (const Entry& entry : entries_) {
-    const auto is_wanted = [&](const std::string& alias) { return lower(alias) == wanted; };
+    const auto is_wanted = [&](const std::string& alias) { return same_name(alias, wanted); };
     if (is_wanted(entry.name)) return &entry;
     if (std::any_of(entry.aliases.begin(), entry.aliases.end(), is_wanted)) found.push_back(&entry);
   }

@@ -198,6 +198,7 @@ std::vector<std::string> ConfigReader::keys() const {
 bool ConfigReader::has(std::string_view key) const { return entry(key) && !entry(key)->is_null(); }
 bool ConfigReader::is_null(std::string_view key) const { return entry(key) && entry(key)->is_null(); }
 bool ConfigReader::is_object(std::string_view key) const { return entry(key) && entry(key)->is_object(); }
+bool ConfigReader::is_text(std::string_view key) const { return entry(key) && entry(key)->is_string(); }
 
 void ConfigReader::fail(std::string_view key, std::string_view what, std::string_view remedy) const {
   if (state_->error) return;

@@ -79,6 +79,7 @@ class ConfigReader {
   [[nodiscard]] bool has(std::string_view key) const;        ///< present and not null
   [[nodiscard]] bool is_null(std::string_view key) const;    ///< present and null
   [[nodiscard]] bool is_object(std::string_view key) const;  ///< present and an object
+  [[nodiscard]] bool is_text(std::string_view key) const;    ///< present and a text
   [[nodiscard]] bool nested() const noexcept { return !path_.empty(); }
 
   /// Records an error about `key` unless there is one already: "WHERE: PATH.KEY WHAT; REMEDY".

@@ -126,6 +126,24 @@ TEST(Starcoder2, CountsByHand) {
   EXPECT_EQ(total_of(small_config("starcoder2", R"(, "use_bias": false)")), Count{928});
 }
 
+// Embedding 80 + positions 48.  A layer: q, k, v 3·64, out 72, mlp 552, norms 32: 848.  Last norm 16.
+// 128 + 2·848 + 16 = 1,840.
+TEST(GptNeo, CountsByHandAndAlternates) {
+  const auto neo = [](std::string_view kinds) {
+    return R"({"model_type": "gpt_neo", "vocab_size": 10, "hidden_size": 8, "num_layers": 2, "num_heads": 4,
+               "max_position_embeddings": 6, "intermediate_size": null, "window_size": 4, "attention_layers": )" +
+           std::string{kinds} + "}";
+  };
+  const Architecture model = read_small(neo(R"(["global", "local"])"));
+  EXPECT_EQ(census(model).total, Count{1840});
+  EXPECT_FALSE(model.text().blocks[0].attentions[0].window.has_value());
+  EXPECT_EQ(model.text().blocks[1].attentions[0].window, 4);
+  EXPECT_THAT(refusal_of(neo(R"(["global"])")), HasSubstr("attention_layers"));
+}
+
+// As GPT-J.
+TEST(CodeGen, CountsByHand) { EXPECT_EQ(total_of(small_gpt_config("codegen")), Count{1834}); }
+
 // Embedding and head 160.  A layer: 192, mlp 2·96, norms 32: 416.  Last norm 16.  160 + 2·416 + 16 = 1,008.
 TEST(Nemotron, CountsByHand) {
   EXPECT_EQ(total_of(small_config("nemotron", R"(, "hidden_act": "relu2")")), Count{1008});

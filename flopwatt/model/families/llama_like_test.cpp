@@ -75,6 +75,37 @@ TEST(Olmo, CountsByHand) {
 // 480 + norms 16 + query norm 8 + key norm 4 = 508 a layer; 160 + 2·508 + 8 = 1,184.
 TEST(Olmo2, CountsByHand) { EXPECT_EQ(total_of(small_config("olmo2")), Count{1184}); }
 
+TEST(Olmo3, CountsAsOlmo2AndIsLocalInThreeOfFourLayers) {
+  const Architecture model = read_small(small_config("olmo3"));
+  EXPECT_EQ(census(model).total, Count{1184});
+  EXPECT_EQ(model.text().blocks[0].attentions[0].window, 4096);
+}
+
+// 480 + norms 16 + norms of 2 for queries and keys = 500 a layer; 160 + 2·500 + 8 = 1,168.
+TEST(Exaone4, CountsByHandAndFollowsItsPattern) {
+  const Architecture model =
+      read_small(small_config("exaone4", R"(, "sliding_window": 4, "sliding_window_pattern": "LG")"));
+  EXPECT_EQ(census(model).total, Count{1168});
+  EXPECT_EQ(model.text().blocks[0].attentions[0].window, 4);
+  EXPECT_TRUE(model.text().blocks[0].elementwise.rotary);
+  EXPECT_FALSE(model.text().blocks[1].attentions[0].window.has_value());
+  EXPECT_FALSE(model.text().blocks[1].elementwise.rotary);
+  EXPECT_THAT(refusal_of(small_config("exaone4", R"(, "sliding_window": 4, "sliding_window_pattern": "XG")")),
+              HasSubstr("sliding_window_pattern"));
+}
+
+// q 8, k 4, v 4; o 8, gate 12, up 12, down 8.
+TEST(InternLm3, CountsAsLlamaWithItsBiases) {
+  EXPECT_EQ(total_of(small_config("internlm3")), Count{1160});
+  EXPECT_EQ(total_of(small_config("internlm3", R"(, "qkv_bias": true)")), Count{1160 + 2 * 16});
+  EXPECT_EQ(total_of(small_config("internlm3", R"(, "bias": true)")), Count{1160 + 2 * 40});
+}
+
+TEST(MiniCpm, CountsAsLlamaTiedAndRefusesExperts) {
+  EXPECT_EQ(total_of(small_config("minicpm")), Count{1080});
+  EXPECT_THAT(refusal_of(small_config("minicpm", R"(, "num_experts": 8)")), HasSubstr("num_experts"));
+}
+
 // 480 + one norm 8 = 488 a layer; 80 + 2·488 + 8 = 1,064; norms of [heads, 2] for queries and keys: 12 a layer.
 TEST(Cohere, CountsByHand) {
   EXPECT_EQ(total_of(small_config("cohere")), Count{1064});
