@@ -136,7 +136,9 @@ void Counter::product(const Run& run, const Tensor& tensor, const model::Block* 
   o.k = static_cast<std::int64_t>(cut.k);
   o.n = static_cast<std::int64_t>(cut.n);
   o.executions = passes_experts;
-  o.model_flops = ceil_div(2 * rows * tensor.k * tensor.n, cut.model_divisor);
+  const bool one_a_sequence = tensor.rows == Rows::sequences || (tensor.rows == Rows::logits && !plan_.logits_all);
+  const Integer repeats = one_a_sequence ? run.sequence_repeats : run.token_repeats;
+  o.model_flops = ceil_div(2 * rows * tensor.k * tensor.n, cut.model_divisor * repeats);
   o.hardware_flops = 2 * hardware_rows * cut.k * cut.n;
   const Integer weights = cut.k * cut.n * experts;
   o.weights_read = plan_.weight_bytes(tensor, block, weights) * run.passes;
@@ -184,7 +186,7 @@ void Counter::adapter(const Operation& base, const LayerCounts& layers, Integer 
 void Counter::loose_parameters(const Run& run, Integer parameters, const LayerCounts& layers) {
   if (workload_.body != BodyCount::parameters || parameters == 0) return;
   Operation o{.op = OpClass::linear, .component = Component::norm, .label = "body.parameters"};
-  o.model_flops = ceil_div(2 * run.tokens * parameters, tensor_);
+  o.model_flops = ceil_div(2 * run.tokens * parameters, tensor_ * run.token_repeats);
   writer_.write(o, {.forward = layers.forward, .backward = layers.backward});
 }
 

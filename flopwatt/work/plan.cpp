@@ -326,6 +326,8 @@ void add_run(Plan& plan, Run run) {
   // A decode step is one token a sequence: context parallelism splits the cache, not the token.
   const Integer rows_over = run.kind == Run::Kind::steps ? Integer{w.parallel.data} : Integer{plan.replicas};
   run.sequences = sequences;
+  run.token_repeats = run.kind == Run::Kind::steps ? w.parallel.context : 1;
+  run.sequence_repeats = w.parallel.context;
   run.tokens = ceil_div(tokens, rows_over);
   run.logits_rows = plan.logits_all ? run.tokens : ceil_div(sequences * run.passes, w.parallel.data);
   if (run.kind != Run::Kind::steps && plan.encoder_length > 0 && plan.is_text(*run.stack)) {

@@ -57,6 +57,9 @@ struct Run {
   Integer tokens = 0;                ///< rows over all passes, on one device
   Integer memory_tokens = 0;         ///< rows of the encoder's output over all passes, on one device
   Integer logits_rows = 0;           ///< rows of the vocabulary product over all passes, on one device
+  /// Devices of context parallelism that repeat the same rows: those of a decode step, and those that there are one a
+  /// sequence of.  Hardware work on each of them, model FLOPs once.
+  std::int64_t token_repeats = 1, sequence_repeats = 1;
 };
 
 /// How tensor and expert parallelism cut one product: what the device executes and holds.

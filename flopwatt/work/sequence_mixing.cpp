@@ -243,7 +243,8 @@ void write_recurrence(const Plan& plan, const Run& run, const model::Recurrence&
               .component = Component::attention,
               .precision = plan.other_precision,
               .label = "recurrence"};
-  o.model_flops = o.hardware_flops = ceil_div(2 * products * run.tokens * state, over);
+  o.hardware_flops = ceil_div(2 * products * run.tokens * state, over);
+  o.model_flops = ceil_div(2 * products * run.tokens * state, over * run.token_repeats);
   o.hardware_backward = 2 * o.hardware_flops;
   o.elementwise_flops = ceil_div(run.tokens * (pointwise * state + tap_flops), over);
   const Integer sequences = ceil_div(run.sequences, plan.workload->parallel.data);
