@@ -141,6 +141,19 @@ TEST(Fit, DropsRowsForACountedReason) {
   EXPECT_NEAR(device.mfu->slope_watts_per_pct, 850.0 / 550, 1e-12);
 }
 
+TEST(Fit, ValuesThatNoDeviceHasAreDroppedNotSummed) {
+  const DeviceFit device = fit_one(std::string{kRows} +
+                                   "m,4,float16,10,512,3,400,20,40,1e200,4e12\n"   // watts
+                                   "m,4,float16,10,512,3,400,20,40,1e-200,4e12\n"  // watts
+                                   "m,4,float16,10,512,3,400,1e300,40,130,4e12\n"  // percent MFU
+                                   "m,4,float16,10,512,3,1e-300,20,40,130,4e12\n"  // tokens per second
+                                   "m,4,float16,1e300,512,3,400,20,40,130,4e12\n");
+  EXPECT_EQ(device.rows_read, 12U);
+  EXPECT_EQ(device.rows, 8U);  // a wild rate or sequence stands beside a sound MFU
+  EXPECT_TRUE(std::isfinite(device.mfu->mape_pct));
+  EXPECT_TRUE(power::read_calibration(power::write_calibration(device.calibration), "made.json").has_value());
+}
+
 TEST(Fit, PeaksFromAFileReplaceTheRecordedOnes) {
   FitOptions options;
   options.peaks_from = PeaksFrom::file;

@@ -13,6 +13,9 @@
 namespace flopwatt::fit {
 namespace {
 
+/// Steps beyond these are no measurement, and their rates would overflow.
+constexpr double kShortestStep = 1e-9, kLongestStep = 3.2e7;
+
 /// Ledgers of one training step, each configuration counted once.
 class Ledgers {
  public:
@@ -82,10 +85,14 @@ Rates rates(std::span<const Sample> samples, const model::Catalogue& models) {
     }
     const auto& step = ledgers.step(row.model, sample, static_cast<std::int64_t>(sequence));
     if (!step) {
-      drop(out, fmt::format("model {}: {}", base::excerpt(row.model), step.error().what));
+      drop(out, step.error().what);
       continue;
     }
     const double seconds = time->in(units::second);
+    if (!(seconds > kShortestStep && seconds < kLongestStep)) {
+      drop(out, "step time not between a nanosecond and a year");
+      continue;
+    }
     out.samples.push_back({.sample = &sample,
                            .flops = step->eager.step.to_double() / seconds * units::flop_per_second,
                            .traffic = power::traffic(step->eager, *time),

@@ -25,10 +25,17 @@ void drop(Selection& selection, std::string_view reason) {
   selection.dropped.push_back({std::string{reason}, 1});
 }
 
+/// Powers and MFUs beyond these are no measurement of a device, whatever the unit; sums of their squares would
+/// overflow.
+constexpr double kLeastWatts = 1e-3, kMostWatts = 1e6;
+constexpr double kMostMfu = 1e6;
+
 /// What a row needs for any fit, or why it lacks it.
 std::optional<std::string> unusable(const dataset::Observation& row) {
   if (!row.power) return "no power";
-  if (!(row.power->in(units::watt) > 0)) return "power not positive";
+  const double watts = row.power->in(units::watt);
+  if (!(watts > 0)) return "power not positive";
+  if (watts < kLeastWatts || watts > kMostWatts) return "power not between a milliwatt and a megawatt";
   if (!row.precision) return fmt::format("dtype \"{}\" not known", base::excerpt(row.dtype));
   if (!row.batch || !(*row.batch >= 1)) return "no positive batch size";
   if (*row.batch != std::floor(*row.batch) || *row.batch > 1e15) return "batch size not a whole number";
@@ -41,7 +48,9 @@ Result<power::Peak> recorded_peak(const dataset::Dataset& dataset, units::Precis
   std::vector<double> implied;
   for (const dataset::Observation& row : dataset.rows) {
     if (row.precision != dtype || unusable(row)) continue;
-    if (const auto peak = dataset::implied_peak(row)) implied.push_back(peak->in(units::flop_per_second));
+    const auto peak = dataset::implied_peak(row);
+    if (peak && std::isfinite(peak->in(units::flop_per_second)) && peak->in(units::flop_per_second) >= 1)
+      implied.push_back(peak->in(units::flop_per_second));
   }
   if (implied.empty()) {
     return fail(
@@ -108,11 +117,14 @@ Mfu mfu_of(const dataset::Observation& row, const power::Peak& peak, PeaksFrom f
   if (from == PeaksFrom::recorded) {
     if (!row.mfu) return {0, "no MFU recorded"};
     if (!(*row.mfu > 0)) return {0, "MFU not positive"};
+    if (*row.mfu > kMostMfu) return {0, "MFU above a million"};
     return {100 * *row.mfu, {}};
   }
   const auto rate = dataset::counted_flop_rate(row);
   if (!rate) return {0, "no FLOP rate (tokens per second, counted FLOPs, batch or sequence missing)"};
-  return {100 * (*rate / peak.rate), {}};
+  const double mfu = *rate / peak.rate;
+  if (!(mfu <= kMostMfu)) return {0, "MFU above a million"};
+  return {100 * mfu, {}};
 }
 
 }  // namespace

@@ -162,6 +162,23 @@ TEST(Predict, FlagsAValueAboveTheLimit) {
   EXPECT_EQ(kinds(*prediction), std::vector{FlagKind::above_limit});
 }
 
+TEST(Predict, AnIntervalDoesNotReachBelowZeroWatts) {
+  Calibration c = calibration();
+  c.conformal_scores_pct[Form::cell] = std::vector<std::vector<double>>(10, {250.0});
+  const auto prediction = predict(c, at(20));
+  ASSERT_TRUE(prediction.has_value());
+  EXPECT_EQ(prediction->lo.in(watt), 0);
+  EXPECT_NEAR(prediction->hi.in(watt), 3.5 * 110, 1e-9);
+}
+
+TEST(Predict, APowerThatIsNotFiniteIsAnError) {
+  Calibration c = calibration();
+  c.lines.cell.at({Precision::float32, 1}).slope_watts_per_pct = 1e308;
+  const auto prediction = predict(c, at(20));
+  ASSERT_FALSE(prediction.has_value());
+  EXPECT_EQ(prediction.error().code, Errc::usage);
+}
+
 TEST(Predict, RefusesWhatMakesNoSense) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double rate : {-1.0, nan, std::numeric_limits<double>::infinity()}) {

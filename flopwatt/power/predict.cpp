@@ -216,6 +216,7 @@ Result<Prediction> predict(const Calibration& calibration, const Query& query) {
                             calibration.device),
                 {}, "fit it again with cross-validation, or choose another model");
   }
+  FLOPWATT_TRY_VOID(settle(prediction));
   range_flags(prediction, calibration, query);
   std::optional<units::Power> limit = query.limit;
   if (!limit && calibration.limit_watts) limit = *calibration.limit_watts * units::watt;

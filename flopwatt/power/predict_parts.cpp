@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "flopwatt/stats/conformal.hpp"
@@ -69,6 +70,16 @@ Result<void> conformal_interval(std::span<const std::vector<double>> scores_pct,
   prediction.hi = prediction.power * (1 + *bound / 100);
   prediction.interval_method =
       "split conformal over configurations, on the errors of rows whose model was held out of the fit";
+  return {};
+}
+
+Result<void> settle(Prediction& prediction) {
+  for (const units::Power value : {prediction.power, prediction.lo, prediction.hi}) {
+    if (!std::isfinite(value.in(units::watt))) {
+      return fail(Errc::usage, "the power at these rates is not finite", {}, "check the rates and the calibration");
+    }
+  }
+  prediction.lo = std::max(prediction.lo, units::Power{});
   return {};
 }
 

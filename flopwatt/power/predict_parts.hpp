@@ -24,6 +24,9 @@ namespace flopwatt::power {
 /// Errc::usage where there are too few configurations for the level.
 [[nodiscard]] Result<void> conformal_interval(std::span<const std::vector<double>> scores_pct, Prediction& prediction);
 
+/// Cuts the interval at zero watts; Errc::usage where rates so large were asked about that the power is not finite.
+[[nodiscard]] Result<void> settle(Prediction& prediction);
+
 /// Flags a value above the limit.
 void limit_flag(const std::optional<units::Power>& limit, Prediction& prediction);
 

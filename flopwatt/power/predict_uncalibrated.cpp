@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "flopwatt/power/predict.hpp"
@@ -66,9 +65,10 @@ Result<Prediction> predict_uncalibrated(std::string_view device, const Prior& kn
                 "ask for at most 0.99");
   }
   const double bound = prior.error_percentiles_pct[percentile - 1];
-  prediction.lo = prediction.power * std::max(0.0, 1 - bound / 100);
+  prediction.lo = prediction.power * (1 - bound / 100);
   prediction.hi = prediction.power * (1 + bound / 100);
   prediction.interval_method = "errors on each measured device with what the others have in common";
+  FLOPWATT_TRY_VOID(settle(prediction));
   limit_flag(known.limit, prediction);
   return prediction;
 }
