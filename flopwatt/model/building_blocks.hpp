@@ -9,3 +9,4 @@
 #include "flopwatt/model/layer_pattern.hpp"     // IWYU pragma: export
 #include "flopwatt/model/self_attention.hpp"    // IWYU pragma: export
 #include "flopwatt/model/stack_builder.hpp"     // IWYU pragma: export
+#include "flopwatt/model/stored_buffers.hpp"    // IWYU pragma: export

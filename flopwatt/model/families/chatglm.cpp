@@ -66,6 +66,7 @@ void read(Draft& draft) {
   if (config.flag("post_layer_norm", true)) norm(outside, "encoder.final_layernorm");
   text.head({.name = "transformer.output_layer", .tied = draft.tied_embeddings(false)});
   text.finish(draft.model);
+  exclude_rotary_buffers(draft.model, 1, head_dim / 2);  // half of each head is rotated
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ void read(Draft& draft) {
   text.outside().layer_norm("ln_f", hidden);
   text.head({.tied = draft.tied_embeddings(true)});
   text.finish(draft.model);
+  exclude_mask_buffers(draft.model, "attn", layers, config.size("n_ctx", positions));
 }
 
 }  // namespace

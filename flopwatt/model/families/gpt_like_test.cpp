@@ -37,6 +37,15 @@ TEST(GptNeox, CountsByHand) {
   EXPECT_EQ(total_of(small_config("gpt_neox", R"(, "attention_bias": false)")), Count{1176});
 }
 
+// Two layers, each with a mask of 6·6 and a scalar, and heads of 2 that are rotated by one frequency.
+TEST(GptNeox, NamesTheBuffersThatItLeavesOut) {
+  const Architecture model = read_small(small_config("gpt_neox", R"(, "rotary_pct": 1.0)"));
+  ASSERT_EQ(model.excluded.size(), 2U);
+  EXPECT_EQ(model.excluded[0].parameters, Count{2});
+  EXPECT_EQ(model.excluded[1].parameters, Count{2 * 37});
+  EXPECT_THAT(refusal_of(small_config("gpt_neox", R"(, "rotary_pct": 1e300)")), HasSubstr("rotary_pct"));
+}
+
 // Embedding 80, head 80 + 10.  A layer: 4·64 = 256, mlp 552, one norm 16: 824.  Last norm 16.  80 + 90 + 2·824 + 16.
 TEST(Gptj, CountsByHand) {
   EXPECT_EQ(total_of(small_gpt_config("gptj", R"(, "n_inner": null, "rotary_dim": 2)")), Count{1834});

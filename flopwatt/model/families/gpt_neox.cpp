@@ -31,6 +31,12 @@ void read(Draft& draft) {
   text.outside().layer_norm("final_layer_norm", sizes.hidden);
   text.head({.name = "embed_out", .tied = draft.tied_embeddings(false)});
   text.finish(draft.model);
+  const double rotary_share = config.number({"rotary_pct", "partial_rotary_factor"}, 0.25);
+  config.require(rotary_share >= 0 && rotary_share <= 1, "rotary_pct", "is not a fraction from 0 to 1");
+  if (config.failed()) return;
+  exclude_rotary_buffers(draft.model, sizes.layers,
+                         static_cast<std::int64_t>(rotary_share * static_cast<double>(sizes.head_dim)));
+  exclude_mask_buffers(draft.model, "attention", sizes.layers, config.size("max_position_embeddings", 2048));
 }
 
 }  // namespace

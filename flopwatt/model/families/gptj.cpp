@@ -23,6 +23,7 @@ void read(Draft& draft) {
   text.outside().layer_norm("ln_f", hidden);
   text.head({.tied = draft.tied_embeddings(false), .bias = true});
   text.finish(draft.model);
+  exclude_mask_buffers(draft.model, "attn", layers, config.size({"n_positions", "max_position_embeddings"}, 2048));
 }
 
 }  // namespace

@@ -12,6 +12,14 @@ using units::Count;
 
 TEST(LlamaLike, LlamaItself) { EXPECT_EQ(total_of(small_config("llama")), Count{1160}); }
 
+// The difference of the Hub's count of Llama-2-7B, 6,738,417,664, and its 6,738,415,616 parameters: 32 layers · 128/2.
+TEST(LlamaLike, NamesTheRotaryFrequenciesThatItLeavesOut) {
+  const Architecture model = read_small(small_config("llama"));
+  ASSERT_EQ(model.excluded.size(), 1U);
+  EXPECT_EQ(model.excluded[0].parameters, Count{2 * 2 / 2});
+  EXPECT_EQ(model.excluded[0].name_patterns, (std::vector<std::string>{"inv_freq"}));
+}
+
 // qkv 8·24 + 24 = 216, out 64, mlp 288, norms 16: 584 a layer; 160 + 2·584 + 8 = 1,336.
 TEST(Qwen, CountsByHandWithHalfOfItsIntermediateSize) {
   const auto qwen = [](std::string_view width) {

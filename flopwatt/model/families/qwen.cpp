@@ -5,12 +5,12 @@ namespace {
 
 void read(Draft& draft) {
   const ConfigReader& config = draft.config;
-  const std::int64_t vocabulary = config.size("vocab_size");
-  const std::int64_t hidden = config.size("hidden_size");
-  const std::int64_t layers = config.layers("num_hidden_layers");
-  const std::int64_t heads = config.size("num_attention_heads");
+  const std::int64_t vocabulary = config.size(config.has("padded_vocab_size") ? "padded_vocab_size" : "vocab_size");
+  const std::int64_t hidden = config.size({"hidden_size", "n_embd"});
+  const std::int64_t layers = config.layers({"num_hidden_layers", "n_layer"});
+  const std::int64_t heads = config.size({"num_attention_heads", "n_head"});
   const std::int64_t head_dim = config.size("kv_channels", 128);
-  const std::int64_t both_ffn_halves = config.size("intermediate_size");
+  const std::int64_t both_ffn_halves = config.size({"intermediate_size", "ffn_hidden_size"});
   const bool bias = !config.flag("no_bias", true);
   config.require(both_ffn_halves % 2 == 0, "intermediate_size", "is odd, but holds the gate and the up half");
 

@@ -22,6 +22,7 @@ void read(Draft& draft) {
   text.outside().rms_norm("norm", sizes.hidden);
   text.head({.tied = draft.tied_embeddings(false)});
   text.finish(draft.model);
+  exclude_rotary_buffers(draft.model, sizes.layers, sizes.head_dim);
 }
 
 }  // namespace
