@@ -37,9 +37,10 @@ bool is_row_parallel(const Tensor& tensor) noexcept {
   return part == "out" || part == "down" || part == "o";
 }
 
-bool is_vocabulary(const Tensor& tensor) noexcept {
+bool is_vocabulary(const Tensor& tensor, const model::Architecture& architecture) noexcept {
   return tensor.component == Component::lm_head ||
-         (tensor.use == Use::lookup && tensor.component == Component::embedding);
+         (tensor.use == Use::lookup && tensor.component == Component::embedding &&
+          tensor.dims[0] == architecture.vocabulary);
 }
 
 // Low-rank projections in front of multi-head latent attention, index projections and routers stand whole on every
@@ -423,7 +424,7 @@ Cut Plan::cut_by_tensor_parallelism(const Tensor& tensor, const model::Block* bl
   if (expert && tensor_parallel != expert_tensor) result.model_divisor = tensor_parallel;
   if (over == 1) return result;
   result.model_divisor = over;
-  if (is_vocabulary(tensor)) {
+  if (is_vocabulary(tensor, *architecture)) {
     result.n = ceil_div(tensor.n, over);
   } else if (is_row_parallel(tensor)) {
     result.k = ceil_div(tensor.k, over);
@@ -455,7 +456,8 @@ Integer Plan::held_by_tensor_parallelism(const Tensor& tensor, const model::Bloc
     const Integer kn = Integer{tensor.k} * tensor.n;
     return c.k * c.n == kn || kn == 0 ? whole : whole / kn * (c.k * c.n);
   }
-  if (is_vocabulary(tensor) && tensor.rank == 2) return ceil_div(tensor.dims[0], tensor_parallel) * tensor.dims[1];
+  if (is_vocabulary(tensor, *architecture) && tensor.rank == 2)
+    return ceil_div(tensor.dims[0], tensor_parallel) * tensor.dims[1];
   if (tensor.use == Use::bias && !is_row_parallel(tensor) && block && tensor.component != Component::router) {
     return ceil_div(whole, tensor.component == Component::experts ? expert_tensor : tensor_parallel);
   }
@@ -508,7 +510,8 @@ Result<Plan> make_plan(const model::Architecture& architecture, const Workload& 
     if (plan.is_text(stack) || !is_encoder_output(stack) || !attends_across(architecture.text())) continue;
     plan.encoder_length = workload.encoder_sequence;
     for (const Tensor& tensor : stack.outside) {
-      const bool positions = tensor.use == Use::lookup && tensor.dims[0] != architecture.vocabulary;
+      const bool positions =
+          tensor.use == Use::lookup && tensor.dims[0] != architecture.vocabulary && tensor.dims[1] == stack.hidden;
       if (plan.encoder_length == 0 && positions) plan.encoder_length = tensor.dims[0];
     }
     if (plan.encoder_length == 0) plan.encoder_length = workload.sequence;
