@@ -45,9 +45,9 @@ class Ledgers {
     workload.optimizer_precision = sample.dtype;
     workload.kernel = work::Kernel::eager;
     workload.execution = work::Execution::eager;
-    FLOPWATT_TRY(const work::Ledger eager, work::count(entry->second.value(), workload));
+    FLOPWATT_TRY(const work::Ledger eager, work::count(*entry->second, workload));
     workload.execution = work::Execution::fused;
-    FLOPWATT_TRY(const work::Ledger fused, work::count(entry->second.value(), workload));
+    FLOPWATT_TRY(const work::Ledger fused, work::count(*entry->second, workload));
     return Step{eager.totals(), fused.totals().bytes.total.to_double()};
   }
 

@@ -162,6 +162,18 @@ TEST(Predict, FlagsAValueAboveTheLimit) {
   EXPECT_EQ(kinds(*prediction), std::vector{FlagKind::above_limit});
 }
 
+TEST(Predict, Tf32IsTheFloat32ThatRanOnTensorCores) {
+  Calibration c = calibration();
+  EXPECT_FALSE(predict(c, at(20, 1, Precision::tf32)).has_value());  // float32 ran on the vector units there
+  EXPECT_FALSE(flop_rate(c, Precision::tf32, 0.2).has_value());
+  c.peaks[0].path = "tensor_dense";
+  const auto prediction = predict(c, at(20, 1, Precision::tf32));
+  ASSERT_TRUE(prediction.has_value()) << prediction.error().message();
+  EXPECT_NEAR(prediction->power.in(watt), 110, 1e-12);
+  EXPECT_THAT(prediction->notes, testing::Contains(HasSubstr("TF32")));
+  EXPECT_NEAR(flop_rate(c, Precision::tf32, 0.2)->in(teraflop_per_second), 20, 1e-12);
+}
+
 TEST(Predict, AnIntervalDoesNotReachBelowZeroWatts) {
   Calibration c = calibration();
   c.conformal_scores_pct[Form::cell] = std::vector<std::vector<double>>(10, {250.0});

@@ -27,6 +27,13 @@ Result<const Peak*> require_peak(const Calibration& calibration, units::Precisio
               known.empty() ? std::string{} : fmt::format("choose among {}, or fit data that has it", known));
 }
 
+/// The dtype that the rows were recorded under: a framework calls the TF32 path of tensor cores float32.
+units::Precision recorded_dtype(const Calibration& calibration, units::Precision dtype) {
+  if (dtype != units::Precision::tf32 || calibration.peak(dtype) != nullptr) return dtype;
+  const Peak* peak = calibration.peak(units::Precision::float32);
+  return peak != nullptr && peak->path == "tensor_dense" ? units::Precision::float32 : dtype;
+}
+
 /// What a form says about a query, or the reason why it has nothing to say.
 struct Choice {
   Form form = Form::automatic;
@@ -177,12 +184,14 @@ std::string_view name(FlagKind kind) noexcept {
 
 Result<units::FlopRate> flop_rate(const Calibration& calibration, units::Precision dtype, double mfu) {
   if (!std::isfinite(mfu) || mfu < 0) return fail(Errc::usage, "the MFU must be finite and not negative");
-  FLOPWATT_TRY(const Peak* peak, require_peak(calibration, dtype));
+  FLOPWATT_TRY(const Peak* peak, require_peak(calibration, recorded_dtype(calibration, dtype)));
   return mfu * peak->rate;
 }
 
-Result<Prediction> predict(const Calibration& calibration, const Query& query) {
-  FLOPWATT_TRY_VOID(check(query));
+Result<Prediction> predict(const Calibration& calibration, const Query& asked) {
+  FLOPWATT_TRY_VOID(check(asked));
+  Query query = asked;
+  query.dtype = recorded_dtype(calibration, asked.dtype);
   FLOPWATT_TRY(const Peak* peak, require_peak(calibration, query.dtype));
   const double mfu_pct = 100 * (query.flops / peak->rate);
 
@@ -221,6 +230,10 @@ Result<Prediction> predict(const Calibration& calibration, const Query& query) {
   std::optional<units::Power> limit = query.limit;
   if (!limit && calibration.limit_watts) limit = *calibration.limit_watts * units::watt;
   limit_flag(limit, prediction);
+  if (query.dtype == units::Precision::float32 && peak->path == "tensor_dense") {
+    prediction.notes.push_back(
+        fmt::format("float32 was measured on the tensor cores, as TF32 (peak {})", units::to_text(peak->rate)));
+  }
   if (calibration.family) {
     prediction.notes.push_back(
         fmt::format("calibrated on rows that say {} without naming the variant; limits and bandwidth of the variants "
