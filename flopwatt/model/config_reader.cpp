@@ -98,7 +98,9 @@ std::int64_t ConfigReader::layers(const Keys& keys, std::optional<std::int64_t> 
   return class_default ? defaulted(keys, *class_default, kMaxLayers) : required(keys, 1, kMaxLayers);
 }
 
-std::int64_t ConfigReader::experts(const Keys& keys) const { return required(keys, 1, kMaxExperts); }
+std::int64_t ConfigReader::experts(const Keys& keys, std::optional<std::int64_t> class_default) const {
+  return class_default ? defaulted(keys, *class_default, kMaxExperts) : required(keys, 1, kMaxExperts);
+}
 
 std::int64_t ConfigReader::count(const Keys& keys, std::int64_t fallback) const {
   const Field field = find(keys);

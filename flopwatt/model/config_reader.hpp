@@ -61,8 +61,8 @@ class ConfigReader {
   [[nodiscard]] std::int64_t shape(const Keys& keys, std::int64_t class_default) const;
   /// The same for a number of layers: 1 … kMaxLayers.
   [[nodiscard]] std::int64_t layers(const Keys& keys, std::optional<std::int64_t> class_default = {}) const;
-  /// 1 … kMaxExperts.
-  [[nodiscard]] std::int64_t experts(const Keys& keys) const;
+  /// The same for a number of experts: 1 … kMaxExperts.
+  [[nodiscard]] std::int64_t experts(const Keys& keys, std::optional<std::int64_t> class_default = {}) const;
   /// A number that may be zero: 0 … kMaxSize.
   [[nodiscard]] std::int64_t count(const Keys& keys, std::int64_t fallback) const;
   [[nodiscard]] bool flag(const Keys& keys, bool fallback) const;

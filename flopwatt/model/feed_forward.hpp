@@ -14,6 +14,7 @@ struct GatedMlp {
   Activation activation = Activation::silu;
   bool bias = false;
   std::string_view gate = "gate_proj", up = "up_proj", down = "down_proj";
+  std::string_view part = "mlp";  ///< in the block's name for people
 };
 void gated_mlp(Layer& layer, std::string_view name, const GatedMlp& mlp);
 

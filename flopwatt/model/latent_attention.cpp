@@ -23,7 +23,15 @@ void latent_attention(Layer& layer, std::string_view name, const LatentAttention
   module.rms_norm("kv_a_layernorm", ranks.kv_rank);
   project("kv_b_proj", "attention.kv_b", ranks.kv_rank, spec.heads * (ranks.nope_dim + ranks.value_dim), false);
 
-  layer.part("latent attention");
+  if (spec.sparse && spec.sparse->heads > 0) {
+    const SparseIndex& index = *spec.sparse;
+    const std::int64_t width = ranks.query_rank.value_or(layer.hidden());
+    project("indexer.wq_b", "attention.index_q", width, index.heads * index.head_dim, false);
+    project("indexer.wk", "attention.index_k", layer.hidden(), index.head_dim, false);
+    module.layer_norm("indexer.k_norm", index.head_dim);
+    project("indexer.weights_proj", "attention.index_weights", layer.hidden(), index.heads, false);
+  }
+  layer.part(spec.sparse ? "sparse latent attention" : "latent attention");
   layer.block().elementwise.rotary = true;
   layer.block().attentions.push_back({.query_heads = spec.heads,
                                       .kv_heads = spec.heads,

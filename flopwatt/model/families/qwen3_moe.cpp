@@ -1,0 +1,58 @@
+#include <utility>
+
+#include "flopwatt/model/building_blocks.hpp"
+
+namespace flopwatt::model::families {
+namespace {
+
+/// Qwen3MoeConfig's defaults.
+constexpr DecoderDefaults kDefaults{
+    .vocabulary = 151936, .hidden = 2048, .layers = 24, .heads = 32, .ffn = 6144, .kv_heads = 4};
+
+void read(Draft& draft) {
+  const ConfigReader& config = draft.config;
+  const DecoderSizes sizes = read_decoder_sizes(config, kDefaults);
+  const bool attention_bias = config.flag("attention_bias", false);
+  const Activation activation = read_activation(config, "hidden_act", Activation::silu);
+  RoutedExperts mixture = read_routed_experts(config, {.experts = {"num_experts", "num_local_experts"},
+                                                       .top_k = "num_experts_per_tok",
+                                                       .width = "moe_intermediate_size",
+                                                       .default_experts = 128,
+                                                       .default_top_k = 8,
+                                                       .default_width = 768});
+  mixture.activation = activation;
+  const std::vector<bool> sparse = experts_in_sparse_steps(config, sizes.layers);
+  const bool windowed = config.flag("use_sliding_window", false);
+  const LocalLayers local =
+      local_layers(config, sizes.layers, windowed ? window_size(config, "sliding_window", 4096) : std::nullopt,
+                   [](std::int64_t) { return true; });
+
+  const auto kind_of = [&](std::int64_t i) { return std::pair{bool{sparse[static_cast<std::size_t>(i)]}, local(i)}; };
+  StackBuilder text{draft, sizes.hidden, "model."};
+  text.token_embedding("embed_tokens", sizes.vocabulary);
+  text.layers(sizes.layers, "layers", kind_of, [&](Layer& layer, std::pair<bool, bool> kind) {
+    layer.rms_norm("input_layernorm", sizes.hidden);
+    self_attention(layer, "self_attn",
+                   {.heads = sizes.heads,
+                    .kv_heads = sizes.kv_heads,
+                    .head_dim = sizes.head_dim,
+                    .qkv_bias = attention_bias,
+                    .out_bias = attention_bias,
+                    .window = local.window(kind.second)});
+    query_key_norm(layer, "self_attn", sizes.head_dim, sizes.head_dim);
+    layer.rms_norm("post_attention_layernorm", sizes.hidden);
+    if (!kind.first) return gated_mlp(layer, "mlp", {.width = sizes.ffn, .activation = activation});
+    routed_experts(layer, "mlp", mixture);
+  });
+  text.outside().rms_norm("norm", sizes.hidden);
+  text.head({.tied = draft.tied_embeddings(false)});
+  text.finish(draft.model);
+}
+
+}  // namespace
+
+/// Qwen3 mixtures of experts (arXiv 2505.09388): Qwen3's attention, no shared expert.
+extern const Family qwen3_moe{
+    .name = "qwen3_moe", .model_types = {"qwen3_moe"}, .class_stems = {"Qwen3Moe"}, .read = read};
+
+}  // namespace flopwatt::model::families
