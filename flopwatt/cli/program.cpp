@@ -1,0 +1,49 @@
+#include "flopwatt/cli/program.hpp"
+
+#include <algorithm>
+
+#include "flopwatt/base/version.hpp"
+#include "flopwatt/cli/help.hpp"
+#include "flopwatt/cli/parser.hpp"
+#include "flopwatt/cli/suggest.hpp"
+#include "flopwatt/cli/verbs.hpp"
+
+namespace flopwatt::cli {
+namespace {
+
+tl::unexpected<Error> unknown_verb(const std::vector<Verb>& verbs, const std::string& word) {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs) names.push_back(verb.name);
+  const auto meant = suggest(word, names);
+  return fail(Errc::usage, word.starts_with('-') ? "unknown option" : "unknown verb", base::excerpt(word),
+              meant ? "did you mean '" + *meant + "'?" : "see 'flopwatt --help'");
+}
+
+Result<void> run_verb(const Verb& verb, std::vector<std::string> words, Console& console) {
+  Command command;
+  const Run run = verb.declare(command);
+  FLOPWATT_TRY(const Asked asked, parse(command, verb.name, std::move(words)));
+  return asked == Asked::help ? console.print(help(verb, command)) : run(console);
+}
+
+Result<void> dispatch(const std::vector<std::string>& words, Console& console) {
+  const std::vector<Verb> verbs = all_verbs();
+  if (words.empty()) return fail(Errc::usage, "no verb given", {}, "see 'flopwatt --help'");
+  const std::string& first = words.front();
+  if (first == "--help" || first == "-h" || first == "help") return console.print(overview(verbs));
+  if (first == "--version") return console.print("flopwatt " + std::string{base::kVersion} + '\n');
+  const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == first; });
+  if (verb == verbs.end()) return unknown_verb(verbs, first);
+  return run_verb(*verb, {words.begin() + 1, words.end()}, console);
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words, Console& console) {
+  const Result<void> done = dispatch(words, console);
+  if (done) return 0;
+  console.complain(done.error());
+  return static_cast<int>(done.error().code);
+}
+
+}  // namespace flopwatt::cli

@@ -1,0 +1,9 @@
+#include "flopwatt/cli/verbs.hpp"
+
+namespace flopwatt::cli {
+
+std::vector<Verb> all_verbs() {
+  return {count_verb(), devices_verb(), mfu_verb(), fit_verb(), power_verb(), train_verb()};
+}
+
+}  // namespace flopwatt::cli

@@ -1,0 +1,108 @@
+#include "flopwatt/engine/power.hpp"
+
+#include <fmt/core.h>
+
+#include "flopwatt/engine/power_basics.hpp"
+#include "flopwatt/metrics/utilization.hpp"
+#include "flopwatt/power/traffic.hpp"
+#include "flopwatt/train/pace.hpp"
+
+namespace flopwatt::engine {
+namespace {
+
+/// Prices the query and fills what both forms of the answer share.
+Result<answers::Power> priced(const OpenedPower& opened, answers::Power answer) {
+  answer.device = opened.device.name;
+  answer.calibration = opened.source.used(answer.query.dtype);
+  FLOPWATT_TRY(answer.prediction, opened.source.predict(answer.query));
+  if (answer.calibration.peak && answer.calibration.peak->rate > units::FlopRate{}) {
+    answer.mfu = answer.query.flops / answer.calibration.peak->rate;
+  }
+  if (opened.device.memory_bandwidth && answer.query.bytes) {
+    answer.mbu = *answer.query.bytes / opened.device.memory_bandwidth->value;
+  }
+  answer.flags = answers::flags_of(answer.prediction);
+  for (const std::string& note : answer.prediction.notes) answer.notes.push_back(note);
+  return answer;
+}
+
+/// The device asked about; a calibration file names its own, which the catalogue need not know.
+Result<device::Device> device_of(const Facts& facts, const PowerBasics& basics, units::Precision dtype) {
+  if (basics.calibration_file.empty()) return facts.device(basics.device, dtype);
+  FLOPWATT_TRY(const FoundCalibration found, read_calibration_file(basics.calibration_file));
+  DeviceWords words = basics.device;
+  if (words.name.empty()) words.name = found.calibration.device;
+  if (!same_name(words.name, found.calibration.device) || !facts.devices().find_all(words.name).empty()) {
+    return facts.device(words, dtype);
+  }
+  device::Device device;
+  device.name = device.family = found.calibration.device;
+  return words.given.empty() ? device : device::with_given(std::move(device), dtype, words.given);
+}
+
+}  // namespace
+
+Result<OpenedPower> open_power(const Facts& facts, const PowerBasics& basics, std::vector<std::string>& notes) {
+  OpenedPower opened;
+  opened.query.dtype = basics.dtype.value_or(units::Precision::bfloat16);
+  if (!basics.dtype) notes.push_back("No --dtype was given: bfloat16 is assumed.");
+  opened.query.form = basics.form;
+  opened.query.level = basics.level;
+  FLOPWATT_TRY(opened.device, device_of(facts, basics, opened.query.dtype));
+  FLOPWATT_TRY(opened.source, PowerSource::open(facts, opened.device, basics.calibration_file));
+  return opened;
+}
+
+Result<power::Traffic> traffic_of(const model::Architecture& architecture, const work::Workload& workload,
+                                  std::int64_t micro_batches, units::Duration step_time) {
+  work::Workload eager = workload;
+  eager.execution = work::Execution::eager;
+  FLOPWATT_TRY(const work::Ledger ledger, work::count(architecture, eager));
+  return power::traffic(train::optimizer_step(ledger, micro_batches).totals(), step_time);
+}
+
+Result<units::Bandwidth> byte_rate(const device::Device& device, double mbu) {
+  if (!device.memory_bandwidth) {
+    return fail(Errc::usage, fmt::format("the memory bandwidth of {} is unknown", device.name), "--mbu",
+                "state --mem-bw-gbs");
+  }
+  return mbu * device.memory_bandwidth->value;
+}
+
+Result<answers::Power> power_at_mfu(const Facts& facts, const PowerAtMfuRequest& request) {
+  answers::Power answer;
+  FLOPWATT_TRY(const OpenedPower opened, open_power(facts, request.basics, answer.notes));
+  answer.query = opened.query;
+  answer.query.batch = request.batch;
+  if (request.sequence) answer.query.sequence = static_cast<double>(*request.sequence);
+  FLOPWATT_TRY(answer.query.flops, opened.source.flop_rate(answer.query.dtype, request.mfu));
+  if (request.mbu) {
+    FLOPWATT_TRY(answer.query.bytes, byte_rate(opened.device, *request.mbu));
+  }
+  return priced(opened, std::move(answer));
+}
+
+Result<answers::Power> power_of_model(const Facts& facts, const PowerOfModelRequest& request) {
+  answers::Power answer;
+  FLOPWATT_TRY(const model::Architecture architecture, facts.model(request.model, request.as_family));
+  const work::Workload workload = complete(request.workload, architecture, answer.notes);
+  PowerBasics basics = request.basics;
+  basics.dtype = workload.precision;
+  FLOPWATT_TRY(const OpenedPower opened, open_power(facts, basics, answer.notes));
+  FLOPWATT_TRY(const work::Ledger ledger, work::count(architecture, workload));
+  const work::Totals totals = ledger.totals();
+
+  const units::TokenRate rate = request.tokens_per_second * units::token_per_second;
+  const units::Duration step = totals.tokens.to_double() * units::token / rate;
+  answer.model = architecture.name;
+  answer.tokens = rate;
+  answer.query = opened.query;
+  answer.query.batch = workload.batch;
+  answer.query.sequence = static_cast<double>(workload.sequence);
+  answer.query.flops = totals.step.to_double() * units::flop / step;
+  answer.query.bytes = totals.bytes.total.to_double() * units::byte / step;
+  FLOPWATT_TRY(answer.query.traffic, traffic_of(architecture, workload, 1, step));
+  return priced(opened, std::move(answer));
+}
+
+}  // namespace flopwatt::engine

@@ -1,0 +1,55 @@
+#include "flopwatt/engine/power_source.hpp"
+
+#include <fmt/core.h>
+
+namespace flopwatt::engine {
+
+Result<PowerSource> PowerSource::open(const Facts& facts, const device::Device& device,
+                                      const std::string& calibration_file) {
+  PowerSource source;
+  source.device_ = device;
+  if (calibration_file.empty()) {
+    source.found_ = facts.calibration(device);
+  } else {
+    FLOPWATT_TRY(source.found_, read_calibration_file(calibration_file));
+    if (!belongs_to(source.found_->calibration, device)) {
+      return fail(Errc::usage,
+                  fmt::format("{} was measured on {}, not on {}", calibration_file,
+                              base::excerpt(source.found_->calibration.device), device.name),
+                  "--calibration", "name its device by --device, or use a calibration of this one");
+    }
+  }
+  if (!source.found_ && !device.board_limit) {
+    return fail(Errc::usage, fmt::format("{} has no calibration and no known board limit", device.name), "--device",
+                "state --tdp-w or give a --calibration");
+  }
+  return source;
+}
+
+Result<power::Prediction> PowerSource::predict(power::Query query) const {
+  if (device_.board_limit) query.limit = device_.board_limit->value;
+  if (found_) return power::predict(found_->calibration, query);
+  power::Prior prior;
+  prior.limit = device_.board_limit->value;
+  if (device_.idle) prior.idle = device_.idle->value;
+  if (const auto peak = device::peak(device_, query.dtype)) prior.peak = peak->rate;
+  if (device_.memory_bandwidth) prior.bandwidth = device_.memory_bandwidth->value;
+  return power::predict_uncalibrated(device_.name, prior, query);
+}
+
+Result<units::FlopRate> PowerSource::flop_rate(units::Precision dtype, double mfu) const {
+  if (found_) return power::flop_rate(found_->calibration, dtype, mfu);
+  FLOPWATT_TRY(const device::Peak peak, peak_of(device_, dtype));
+  return mfu * peak.rate;
+}
+
+answers::CalibrationUsed PowerSource::used(units::Precision dtype) const {
+  answers::CalibrationUsed used;
+  if (!found_) return used;
+  used.device = found_->calibration.device;
+  used.origin = found_->origin;
+  if (const power::Peak* peak = found_->calibration.peak(dtype)) used.peak = *peak;
+  return used;
+}
+
+}  // namespace flopwatt::engine

@@ -1,0 +1,132 @@
+#include "flopwatt/report/count_parts.hpp"
+#include "flopwatt/report/json.hpp"
+#include "flopwatt/report/json_parts.hpp"
+#include "flopwatt/report/phrases.hpp"
+
+namespace flopwatt::report {
+namespace {
+
+using io::JsonWriter;
+using units::Count;
+
+std::string_view formula_name(const std::optional<work::Formula>& formula) {
+  return formula ? work::name(*formula) : "exact";
+}
+
+void write_params(JsonWriter& json, const answers::Count& a) {
+  json.key("params").begin_object();
+  member(json, "total", a.census.total);
+  member(json, "active", a.census.active);
+  member(json, "body", a.census.body);
+  for (const model::Component c : kComponents) member(json, model::name(c), a.census[c]);
+  json.member("tied_embeddings", a.architecture.tied_embeddings);
+  json.key("excluded").begin_array();
+  for (const model::Excluded& excluded : a.architecture.excluded) {
+    json.begin_object().member("what", excluded.what);
+    member(json, "parameters", excluded.parameters);
+    json.member("why", excluded.why).end_object();
+  }
+  json.end_array().end_object();
+}
+
+/// With a formula in place of the exact count, forward is a third of the step (backward is twice the forward).
+void write_flops(JsonWriter& json, const answers::Count& a) {
+  const work::Comparison* estimate = a.formula ? a.comparison(*a.formula) : nullptr;
+  const bool exact = estimate == nullptr;
+  const Count step = exact ? a.totals.step : estimate->formula_step;
+  const Count forward = exact ? a.totals.forward : step / 3;
+  json.key("flops").begin_object();
+  member(json, "forward", forward);
+  member(json, "backward", exact ? a.totals.backward : step - forward);
+  member(json, "step", step);
+  member(json, "hardware_step", a.totals.hardware_step);
+  member(json, "attention_forward", a.totals.attention_forward);
+  member(json, "lm_head_forward", a.totals.lm_head_forward);
+  member_quotient(json, "step_per_token", step, a.totals.tokens);
+  member(json, "elementwise", a.totals.elementwise);
+  if (a.workload.phase == work::Phase::generate) {
+    member(json, "body", a.totals.body_forward);
+    member(json, "head", a.totals.lm_head_forward);
+    member(json, "attention", a.totals.attention_forward);
+    member(json, "total", a.totals.step);
+  }
+  json.end_object();
+}
+
+void write_bytes(JsonWriter& json, const answers::Count& a) {
+  json.key("bytes").begin_object();
+  member_quotient(json, "weights", a.census.total * units::bits(a.workload.precision), 8);
+  member(json, "kv_cache_per_token", a.kv_cache_bytes_per_token);
+  json.key("step").begin_object();
+  for (std::size_t i = 0; i < work::kByteKindCount; ++i) {
+    member(json, work::name(static_cast<work::ByteKind>(i)), a.totals.bytes.by_kind[i]);
+  }
+  member(json, "total", a.totals.bytes.total);
+  json.end_object();
+  if (a.workload.phase == work::Phase::generate) {
+    json.member("per_step_mean", a.weight_traffic.decode_step_mean);
+    member(json, "total", a.weight_traffic.total);
+  }
+  json.end_object();
+}
+
+void write_causes(JsonWriter& json, std::string_view key, const work::Comparison& comparison, Count tokens) {
+  json.key(key).begin_array();
+  for (const CauseText& cause : causes(comparison)) {
+    json.begin_object().member("cause", cause.what);
+    member_quotient(json, "flops_per_token", cause.flops, tokens);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+/// "6n" is no word for a key.
+std::string key_of(work::Formula formula) {
+  return formula == work::Formula::sixn ? "sixn" : std::string{work::name(formula)};
+}
+
+void write_formula(JsonWriter& json, const answers::Count& a) {
+  const Count tokens = a.totals.tokens;
+  json.key("formula").begin_object().member("used", formula_name(a.formula));
+  if (a.comparisons.empty()) json.key("palm_step_per_token").null().key("sixn_step_per_token").null();
+  for (const work::Comparison& c : a.comparisons) {
+    member_quotient(json, key_of(c.formula) + "_step_per_token", c.formula_step, tokens);
+  }
+  for (const work::Comparison& c : a.comparisons) write_causes(json, key_of(c.formula) + "_minus_exact", c, tokens);
+  json.end_object();
+}
+
+void write_parts(JsonWriter& json, const answers::Count& a, CountPart part) {
+  json.key("by").begin_object().member("part", name(part)).key("rows").begin_array();
+  for (const CountRow& row : parts(a, part)) {
+    json.begin_object().member("name", row.name);
+    if (!row.detail.empty()) json.member("detail", row.detail);
+    if (row.parameters) member(json, "parameters", *row.parameters);
+    if (row.flops) member(json, "step_flops", *row.flops);
+    if (row.bytes) member(json, "step_bytes", *row.bytes);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+std::string write(const answers::Count& a, std::optional<CountPart> part) {
+  JsonWriter json;
+  begin_answer(json, "count");
+  write_model_inputs(json, a.architecture);
+  write_workload_inputs(json, a.workload);
+  json.member("formula", formula_name(a.formula)).member("counting", kCountingConvention).end_object();
+  write_params(json, a);
+  write_flops(json, a);
+  write_bytes(json, a);
+  write_memory(json, a.memory);
+  write_formula(json, a);
+  if (part) write_parts(json, a, *part);
+  return finish_answer(std::move(json), a.notes);
+}
+
+}  // namespace
+
+std::string to_json(const answers::Count& answer) { return write(answer, std::nullopt); }
+std::string to_json(const answers::Count& answer, CountPart part) { return write(answer, part); }
+
+}  // namespace flopwatt::report

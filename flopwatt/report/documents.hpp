@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+
+#include "flopwatt/answers/count.hpp"
+#include "flopwatt/answers/devices.hpp"
+#include "flopwatt/answers/fit.hpp"
+#include "flopwatt/answers/mfu.hpp"
+#include "flopwatt/answers/power.hpp"
+#include "flopwatt/answers/train.hpp"
+#include "flopwatt/report/count_parts.hpp"
+#include "flopwatt/report/document.hpp"
+
+/// Answers for people.
+
+namespace flopwatt::report {
+
+[[nodiscard]] Document to_document(const answers::Count& answer, std::optional<CountPart> part = {});
+[[nodiscard]] Document to_document(const answers::Devices& answer);
+[[nodiscard]] Document to_document(const answers::Mfu& answer);
+[[nodiscard]] Document to_document(const answers::Power& answer);
+/// One table: the file's own columns, then watts and joules.
+[[nodiscard]] Document to_document(const answers::PowerRows& answer);
+[[nodiscard]] Document to_document(const answers::Train& answer);
+/// The study's three tables: predictors, models, residuals and regimes.
+[[nodiscard]] Document to_document(const answers::Fit& answer);
+
+}  // namespace flopwatt::report

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "flopwatt/answers/count.hpp"
+#include "flopwatt/answers/devices.hpp"
+#include "flopwatt/answers/fit.hpp"
+#include "flopwatt/answers/mfu.hpp"
+#include "flopwatt/answers/power.hpp"
+#include "flopwatt/answers/train.hpp"
+#include "flopwatt/report/count_parts.hpp"
+
+/// Answers as JSON: one object each, in base units, that begins with flopwatt, schema, verb and inputs and ends with
+/// notes (docs/json.md).  What is unknown is null.
+
+namespace flopwatt::report {
+
+/// The version of the objects below; it changes when a key changes its meaning or goes.
+inline constexpr int kJsonSchema = 1;
+
+[[nodiscard]] std::string to_json(const answers::Count& answer);
+/// With the rows of a cut (count_parts.hpp) under `by`.
+[[nodiscard]] std::string to_json(const answers::Count& answer, CountPart part);
+[[nodiscard]] std::string to_json(const answers::Devices& answer);
+[[nodiscard]] std::string to_json(const answers::Mfu& answer);
+[[nodiscard]] std::string to_json(const answers::Power& answer);
+[[nodiscard]] std::string to_json(const answers::PowerRows& answer);
+[[nodiscard]] std::string to_json(const answers::Train& answer);
+[[nodiscard]] std::string to_json(const answers::Fit& answer);
+
+}  // namespace flopwatt::report
