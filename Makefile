@@ -38,13 +38,13 @@ run: build
 	tools/run.sh build/release/flopwatt
 
 test:
-	tools/install-deps.sh build test
+	tools/install-deps.sh build
 	$(call configure,release)
 	$(call build,release)
 	$(call ctest,release)
 
 sanitize:
-	tools/install-deps.sh build test sanitize
+	tools/install-deps.sh build
 	$(call configure,asan-ubsan)
 	$(call build,asan-ubsan)
 	$(call ctest,asan-ubsan)
@@ -62,7 +62,7 @@ bench:
 	for program in build/bench/benchmarks/*_benchmark; do "$$program"; done
 
 lint:
-	tools/install-deps.sh build test lint
+	tools/install-deps.sh build lint
 	$(call configure,lint)
 	$(call build,lint)
 	$(call build,lint,--target all_verify_interface_header_sets)

@@ -4,13 +4,9 @@
 set -euo pipefail
 
 declare -A packages=(
-  # What configures and compiles the program and its unit tests.
-  [build]="g++ cmake ninja-build pkg-config nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libexpected-dev
+  # What configures, compiles and tests.  Python 3 runs the layer check and the golden transcripts.
+  [build]="g++ cmake ninja-build pkg-config python3 nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libexpected-dev
            libeigen3-dev libboost-math-dev libcli11-dev libsqlite3-dev libgtest-dev libgmock-dev"
-  # What `make test` runs besides: the layer check and the golden transcripts.
-  [test]="python3"
-  # The sanitizers come with g++; the group exists so that callers need not know.
-  [sanitize]="g++"
   [format]="clang-format-19"
   [lint]="clang-19 clang-tidy-19 clang-format-19"
   [fuzz]="clang-19 libclang-rt-19-dev"
