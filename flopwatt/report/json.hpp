@@ -11,7 +11,7 @@
 #include "flopwatt/report/count_parts.hpp"
 
 /// Answers as JSON: one object each, in base units, that begins with flopwatt, schema, verb and inputs and ends with
-/// notes (docs/json.md).  What is unknown is null.
+/// notes (docs/cli.md).  What is unknown is null.
 
 namespace flopwatt::report {
 
