@@ -12,19 +12,14 @@
 
 #include "flopwatt/base/result.hpp"
 #include "flopwatt/dataset/dataset.hpp"
+#include "flopwatt/device/catalogue.hpp"
+#include "flopwatt/model/catalogue.hpp"
 #include "flopwatt/power/calibration.hpp"
 #include "flopwatt/power/prior.hpp"
 #include "flopwatt/units/precision.hpp"
 #include "flopwatt/units/quantity.hpp"
 
 /// Measured rows → calibrations, with the tables of the public study (DESIGN: `fit`).
-
-namespace flopwatt::device {
-class Catalogue;
-}
-namespace flopwatt::model {
-class Catalogue;
-}
 
 namespace flopwatt::fit {
 
