@@ -7,6 +7,7 @@
 #include <deque>
 #include <utility>
 
+#include "flopwatt/audit/audit.hpp"
 #include "flopwatt/device/catalogue.hpp"
 #include "flopwatt/fit/across_devices.hpp"
 #include "flopwatt/fit/calibrate.hpp"
@@ -276,6 +277,16 @@ std::optional<Measured> measured(const DeviceFit& device, const DeviceFacts& fac
   return out;
 }
 
+/// What the audit found on the rows of one device, as a calibration carries it.
+std::vector<power::Finding> findings_of(const audit::AuditResult& audited, const std::string& device) {
+  std::vector<power::Finding> out;
+  for (const audit::Finding& finding : audited.findings) {
+    if (finding.device != device) continue;
+    out.push_back({finding.code, std::string{audit::name(finding.severity)}, finding.text, finding.rows});
+  }
+  return out;
+}
+
 struct Catalogues {
   const device::Catalogue* devices = nullptr;
   const model::Catalogue* models = nullptr;
@@ -341,11 +352,14 @@ Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptio
   FitResult result;
   std::vector<dataset::Dataset> merged = dataset::merge({datasets.begin(), datasets.end()});
   if (merged.empty()) return fail(Errc::usage, "no data to fit");
+  audit::AuditResult audited;
+  if (options.audit) audited = audit::audit(merged, *catalogues.devices, *catalogues.models);
   std::deque<Selection> selections;  // what the measured rows point into
   std::vector<Measured> all;
   for (dataset::Dataset& one : merged) {
     one = dataset::aggregate(std::move(one));
     FLOPWATT_TRY(Fitted fitted, fit_device(one, catalogues, options, selections.emplace_back()));
+    fitted.fit.calibration.findings = findings_of(audited, one.device);
     if (fitted.measured) all.push_back(std::move(*fitted.measured));
     result.devices.push_back(std::move(fitted.fit));
   }

@@ -52,6 +52,7 @@ struct FitOptions {
   PeaksFrom peaks_from = PeaksFrom::recorded;
   PeakTable peaks;  ///< for PeaksFrom::file
   bool cross_validate = true;
+  bool audit = true;  ///< hold the rows against first principles first; the findings go into the calibration
   const device::Catalogue* devices = nullptr;  ///< nullptr: the one that ships
   const model::Catalogue* models = nullptr;    ///< nullptr: the one that ships
 };
@@ -120,9 +121,9 @@ struct FitResult {
   std::optional<power::DevicePrior> prior;
 };
 
-/// Fits every device of `datasets` (joined by device first).  Deterministic: the same rows, options and build give the
-/// same numbers to the last bit.  Errors: Errc::bad_data naming the file for a device left without enough rows, with
-/// the reasons why rows were dropped; Errc::usage for options out of range.
+/// Audits, then fits every device of `datasets` (joined by device first).  Deterministic: the same rows, options and
+/// build give the same numbers to the last bit.  Errors: Errc::bad_data naming the file for a device left without
+/// enough rows, with the reasons why rows were dropped; Errc::usage for options out of range.
 [[nodiscard]] Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptions& options = {});
 
 }  // namespace flopwatt::fit

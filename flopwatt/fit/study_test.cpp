@@ -128,6 +128,20 @@ TEST_P(Study, UnseenModelsArePredicted) {
   EXPECT_NEAR(device.leave_one_model_out.at(power::Form::linear).pooled.mape_pct, target->linear, 0.05);
 }
 
+TEST_P(Study, CalibrationCarriesWhatTheAuditFound) {
+  FitOptions options;
+  options.resamples = 0;
+  options.cross_validate = false;
+  const std::vector<power::Finding> findings = fit_file(options).calibration.findings;
+  ASSERT_FALSE(findings.empty());  // the sequence length never varies, if nothing else
+  for (const power::Finding& finding : findings) {
+    EXPECT_FALSE(finding.code.empty());
+    EXPECT_FALSE(finding.text.empty());
+  }
+  options.audit = false;
+  EXPECT_TRUE(fit_file(options).calibration.findings.empty());
+}
+
 TEST_P(Study, ImpossiblePeaksComeBackWhenAudited) {
   FitOptions options;
   options.resamples = 0;
