@@ -38,6 +38,7 @@ enum class Rows : std::uint8_t {
   routed,     ///< tokens · top_k of the block's routing, spread over the experts
   sequences,  ///< one a sequence: pooler, classification score
   memory,     ///< every token of the encoder's output: keys and values of cross-attention
+  patches,    ///< every patch of an image: the vision stack's tokens without its class tokens
 };
 
 /// A parameter tensor of a block or of a stack.
@@ -56,6 +57,7 @@ struct Tensor {
   std::int64_t k = 0, n = 0;
   /// Rows that make one row of this product: 4 behind a vision merger that joins 2×2 patches.
   std::int64_t rows_divisor = 1;
+  std::int64_t rows_factor = 1;  ///< rows of this product for one token: 2 ahead of a convolution of stride 2
   /// Tensors of this shape: the expert count where each expert has a tensor of its own ("{expert}" in the name).
   std::int64_t copies = 1;
   /// True if the tensor is another one's storage (a tied head): it does work but holds no parameters.

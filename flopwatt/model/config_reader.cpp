@@ -200,6 +200,8 @@ std::vector<std::string> ConfigReader::keys() const {
 bool ConfigReader::has(std::string_view key) const { return entry(key) && !entry(key)->is_null(); }
 bool ConfigReader::is_null(std::string_view key) const { return entry(key) && entry(key)->is_null(); }
 bool ConfigReader::is_object(std::string_view key) const { return entry(key) && entry(key)->is_object(); }
+std::size_t ConfigReader::list_size(std::string_view key) const { return is_list(key) ? entry(key)->size() : 0; }
+bool ConfigReader::is_list(std::string_view key) const { return entry(key) && entry(key)->is_array(); }
 bool ConfigReader::is_text(std::string_view key) const { return entry(key) && entry(key)->is_string(); }
 
 void ConfigReader::fail(std::string_view key, std::string_view what, std::string_view remedy) const {

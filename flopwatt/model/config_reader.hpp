@@ -76,10 +76,12 @@ class ConfigReader {
   [[nodiscard]] std::optional<ConfigReader> optional_object(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> keys() const;
 
-  [[nodiscard]] bool has(std::string_view key) const;        ///< present and not null
-  [[nodiscard]] bool is_null(std::string_view key) const;    ///< present and null
-  [[nodiscard]] bool is_object(std::string_view key) const;  ///< present and an object
-  [[nodiscard]] bool is_text(std::string_view key) const;    ///< present and a text
+  [[nodiscard]] bool has(std::string_view key) const;               ///< present and not null
+  [[nodiscard]] bool is_null(std::string_view key) const;           ///< present and null
+  [[nodiscard]] bool is_object(std::string_view key) const;         ///< present and an object
+  [[nodiscard]] bool is_list(std::string_view key) const;           ///< present and a list
+  [[nodiscard]] std::size_t list_size(std::string_view key) const;  ///< 0 if it is no list
+  [[nodiscard]] bool is_text(std::string_view key) const;           ///< present and a text
   [[nodiscard]] bool nested() const noexcept { return !path_.empty(); }
 
   /// Records an error about `key` unless there is one already: "WHERE: PATH.KEY WHAT; REMEDY".

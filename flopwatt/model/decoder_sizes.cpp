@@ -22,7 +22,7 @@ DecoderSizes read_decoder_sizes(const ConfigReader& config, const DecoderDefault
                      .hidden = config.shape("hidden_size", defaults.hidden),
                      .layers = config.layers("num_hidden_layers", defaults.layers),
                      .heads = config.shape("num_attention_heads", defaults.heads),
-                     .ffn = config.shape("intermediate_size", defaults.ffn)};
+                     .ffn = defaults.ffn > 0 ? config.shape("intermediate_size", defaults.ffn) : 0};
   // null and absent differ here: null asks for one kv head a query head, absent takes the class default.
   const bool as_heads = config.is_null("num_key_value_heads") || !defaults.kv_heads;
   if (!as_heads && !config.has("num_key_value_heads")) {

@@ -9,7 +9,8 @@ namespace flopwatt::model {
 
 /// Defaults of a Hugging Face config class, for nested configs that leave out what equals them.
 struct DecoderDefaults {
-  std::int64_t vocabulary = 0, hidden = 0, layers = 0, heads = 0, ffn = 0;
+  std::int64_t vocabulary = 0, hidden = 0, layers = 0, heads = 0;
+  std::int64_t ffn = 0;                  ///< 0: the class has no such field
   std::optional<std::int64_t> kv_heads;  ///< absent: as many as heads
   std::optional<std::int64_t> head_dim;  ///< absent: hidden / heads
 };

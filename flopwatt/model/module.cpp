@@ -30,6 +30,7 @@ void Module::linear(const Linear& linear) {
   product.k = linear.in;
   product.n = linear.out;
   product.rows = linear.rows;
+  product.rows_divisor = linear.rows_divisor;
   if (linear.bias) {
     tensor(std::string{linear.name} + ".bias", linear.label, {linear.out}, linear.component, Use::bias).rows =
         linear.rows;

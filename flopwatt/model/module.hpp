@@ -25,6 +25,7 @@ struct Linear {
   bool bias = false;
   Layout layout = Layout::out_in;
   Rows rows = Rows::tokens;
+  std::int64_t rows_divisor = 1;  ///< rows that make one row of the product
 };
 
 /// Tensors under one prefix of checkpoint names, in the order in which they are used.

@@ -22,7 +22,7 @@ Tensor& expert_tensor(Module& module, std::string_view name, std::string_view la
 void route(Layer& layer, Module& module, const RoutedExperts& mixture) {
   layer.part("experts");
   layer.block().elementwise.activation = mixture.activation;
-  layer.block().elementwise.gated = true;
+  layer.block().elementwise.gated = !mixture.gate.empty();
   layer.block().routing = Routing{.experts = mixture.experts, .top_k = mixture.top_k};
   module.linear({.name = mixture.router,
                  .label = "router",
@@ -45,9 +45,10 @@ void routed_experts(Layer& layer, std::string_view name, const RoutedExperts& mi
     tensor.n = out;
     tensor.copies = mixture.experts;
   };
-  one_each(mixture.gate, "experts.gate", layer.hidden(), mixture.width);
-  one_each(mixture.up, "experts.up", layer.hidden(), mixture.width);
-  one_each(mixture.down, "experts.down", mixture.width, layer.hidden());
+  const std::int64_t input = mixture.input.value_or(layer.hidden());
+  if (!mixture.gate.empty()) one_each(mixture.gate, "experts.gate", input, mixture.width);
+  one_each(mixture.up, "experts.up", input, mixture.width);
+  one_each(mixture.down, "experts.down", mixture.width, input);
 }
 
 void expert_product(Module& module, std::string_view name, std::string_view label,
@@ -88,6 +89,15 @@ RoutedExperts read_routed_experts(const ConfigReader& config, const ExpertKeys& 
 
 void shared_expert(Layer& layer, std::string_view name, std::int64_t width, Activation activation) {
   gated_mlp(layer, name, {.width = width, .activation = activation, .part = "shared expert"});
+}
+
+void gated_shared_expert(Layer& layer, std::string_view name, std::int64_t width, Activation activation) {
+  shared_expert(layer, name, width, activation);
+  layer.linear({.name = std::string{name} + "_gate",
+                .label = "mlp.shared_gate",
+                .component = Component::mlp,
+                .in = layer.hidden(),
+                .out = 1});
 }
 
 std::vector<bool> experts_behind_dense_layers(const ConfigReader& config, std::int64_t layers,

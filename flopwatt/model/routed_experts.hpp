@@ -20,7 +20,8 @@ struct RoutedExperts {
   bool router_bias = false;                 ///< added to the scores
   std::string_view selection_bias;          ///< name of the bias that only the choice of experts sees; empty: none
   std::string_view container = "experts.";  ///< where the experts' tensors stand, below the mixture's own module
-  std::string_view gate = "gate_proj", up = "up_proj", down = "down_proj";
+  std::string_view gate = "gate_proj", up = "up_proj", down = "down_proj";  ///< no gate: two products an expert
+  std::optional<std::int64_t> input;  ///< width of the experts' inputs and outputs; absent: the model's
 };
 
 /// ROUTER.weight [experts, hidden], and three tensors for each expert: CONTAINER{expert}.gate.weight, …
@@ -52,6 +53,9 @@ struct ExpertKeys {
 
 /// A feed-forward that every token goes through beside the routed ones.
 void shared_expert(Layer& layer, std::string_view name, std::int64_t width, Activation activation);
+
+/// The same weighted by a gate of its own, NAME_gate.weight [1, hidden].
+void gated_shared_expert(Layer& layer, std::string_view name, std::int64_t width, Activation activation);
 
 /// DeepSeek's rule: `mlp_layer_types`, or experts from layer `first_k_dense_replace` on in every `moe_layer_freq`-th.
 [[nodiscard]] std::vector<bool> experts_behind_dense_layers(const ConfigReader& config, std::int64_t layers,

@@ -14,6 +14,7 @@ struct SelfAttention {
   std::int64_t heads = 0, kv_heads = 0;
   std::int64_t head_dim = 0;  ///< of queries, keys and values
   bool qkv_bias = false, out_bias = false;
+  std::optional<bool> k_bias;  ///< where the keys' projection differs from that
   bool causal = true;
   bool rotary = true;                  ///< queries and keys are rotated by their position
   std::optional<std::int64_t> window;  ///< keys that a query sees at most, itself included
@@ -33,6 +34,9 @@ void fused_self_attention(Layer& layer, std::string_view name, std::string_view 
 
 /// The RMS norms of queries and keys that many models put behind the projections.
 void query_key_norm(Layer& layer, std::string_view name, std::int64_t query_width, std::int64_t key_width);
+
+/// Attention to the encoder's output: queries from the tokens, keys and values from the memory.  Never rotated.
+void cross_attention(Layer& layer, std::string_view name, const SelfAttention& attention);
 
 /// Scores and values only, for a layer that lists its projections itself.
 void attend(Layer& layer, const SelfAttention& attention);

@@ -38,6 +38,12 @@ void StackBuilder::token_embedding(std::string_view name, std::int64_t vocabular
   outside().lookup(name, "embedding", vocabulary, width);
 }
 
+void StackBuilder::shared_embedding(std::string_view name, std::int64_t vocabulary, std::string prefix) {
+  vocabulary_ = vocabulary;
+  embedding_width_ = stack_.hidden;
+  outside(std::move(prefix)).lookup(name, "embedding", vocabulary, stack_.hidden);
+}
+
 void StackBuilder::head(const HeadSpec& spec) {
   FLOPWATT_CHECK(draft_ && vocabulary_ > 0);
   Architecture& model = draft_->model;

@@ -23,6 +23,8 @@ class StackBuilder {
 
   /// Tensors outside the layers, under the stack's prefix.
   [[nodiscard]] Module outside() { return {stack_.outside, prefix_}; }
+  /// The same under another prefix.
+  [[nodiscard]] Module outside(std::string prefix) { return {stack_.outside, std::move(prefix)}; }
   [[nodiscard]] std::int64_t hidden() const noexcept { return stack_.hidden; }
 
   /// The same layer `count` times, as PREFIX.NAME.{layer}.
@@ -54,6 +56,8 @@ class StackBuilder {
   void token_embedding(std::string_view name, std::int64_t vocabulary) {
     token_embedding(name, vocabulary, stack_.hidden);
   }
+  /// The same under another prefix.
+  void shared_embedding(std::string_view name, std::int64_t vocabulary, std::string prefix);
 
   struct HeadSpec {
     std::string_view name = "lm_head";

@@ -96,8 +96,14 @@ Integer Counter::rows_of(const Run& run, const Tensor& tensor) const {
     case Rows::memory:
       rows = run.memory_tokens;
       break;
+    case Rows::patches: {
+      const auto& vision = plan_.architecture->vision;
+      const Integer patches = plan_.image_tokens - (vision ? vision->extra_tokens : 0);
+      rows = ceil_div(run.sequences * patches, plan_.replicas);
+      break;
+    }
   }
-  return ceil_div(rows, tensor.rows_divisor);
+  return ceil_div(rows * tensor.rows_factor, tensor.rows_divisor);
 }
 
 void Counter::product(const Run& run, const Tensor& tensor, const model::Block* block, const LayerCounts& layers,

@@ -3,13 +3,16 @@
 namespace flopwatt::model::families {
 namespace {
 
-/// Qwen2Config's defaults.
+/// Qwen2Config's defaults, and those of Qwen2VLTextConfig: the shape of Qwen2-VL-72B.
 constexpr DecoderDefaults kDefaults{
     .vocabulary = 151936, .hidden = 4096, .layers = 32, .heads = 32, .ffn = 22016, .kv_heads = 32};
+constexpr DecoderDefaults kVisionDefaults{
+    .vocabulary = 152064, .hidden = 8192, .layers = 80, .heads = 64, .ffn = 29568, .kv_heads = 8};
 
 void read(Draft& draft) {
   const ConfigReader& config = draft.config;
-  const DecoderSizes sizes = read_decoder_sizes(config, kDefaults);
+  const bool of_vision = config.text("model_type", "").find("vl") != std::string::npos;
+  const DecoderSizes sizes = read_decoder_sizes(config, of_vision ? kVisionDefaults : kDefaults);
   const LocalLayers local = qwen_local_layers(config, sizes.layers);
   const Activation activation = read_activation(config, "hidden_act", Activation::silu);
 
@@ -34,6 +37,9 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen2 and Qwen2.5 (arXiv 2407.10671).
-extern const Family qwen2{.name = "qwen2", .model_types = {"qwen2"}, .class_stems = {"Qwen2"}, .read = read};
+extern const Family qwen2{.name = "qwen2",
+                          .model_types = {"qwen2", "qwen2_vl_text", "qwen2_5_vl_text"},
+                          .class_stems = {"Qwen2"},
+                          .read = read};
 
 }  // namespace flopwatt::model::families

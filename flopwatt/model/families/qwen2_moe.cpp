@@ -9,16 +9,6 @@ namespace {
 constexpr DecoderDefaults kDefaults{
     .vocabulary = 151936, .hidden = 2048, .layers = 24, .heads = 16, .ffn = 5632, .kv_heads = 16};
 
-/// One expert that every token goes through, weighted by a gate of its own.
-void gated_shared_expert(Layer& layer, std::int64_t width, Activation activation) {
-  shared_expert(layer, "mlp.shared_expert", width, activation);
-  layer.linear({.name = "mlp.shared_expert_gate",
-                .label = "mlp.shared_gate",
-                .component = Component::mlp,
-                .in = layer.hidden(),
-                .out = 1});
-}
-
 void read(Draft& draft) {
   const ConfigReader& config = draft.config;
   const DecoderSizes sizes = read_decoder_sizes(config, kDefaults);
@@ -49,7 +39,7 @@ void read(Draft& draft) {
     layer.rms_norm("post_attention_layernorm", sizes.hidden);
     if (!kind.first) return gated_mlp(layer, "mlp", {.width = sizes.ffn, .activation = activation});
     routed_experts(layer, "mlp", mixture);
-    gated_shared_expert(layer, shared_width, activation);
+    gated_shared_expert(layer, "mlp.shared_expert", shared_width, activation);
   });
   text.outside().rms_norm("norm", sizes.hidden);
   text.head({.tied = draft.tied_embeddings(false)});

@@ -37,6 +37,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen3 dense (arXiv 2505.09388): no projection biases, queries and keys normalised within each head.
-extern const Family qwen3{.name = "qwen3", .model_types = {"qwen3"}, .class_stems = {"Qwen3"}, .read = read};
+extern const Family qwen3{
+    .name = "qwen3", .model_types = {"qwen3", "qwen3_vl_text"}, .class_stems = {"Qwen3"}, .read = read};
 
 }  // namespace flopwatt::model::families

@@ -5,21 +5,25 @@
 namespace flopwatt::model::families {
 namespace {
 
-/// Qwen3MoeConfig's defaults.
+/// Qwen3MoeConfig's defaults, and those of Qwen3VLMoeTextConfig.
 constexpr DecoderDefaults kDefaults{
     .vocabulary = 151936, .hidden = 2048, .layers = 24, .heads = 32, .ffn = 6144, .kv_heads = 4};
+constexpr DecoderDefaults kVisionDefaults{
+    .vocabulary = 151936, .hidden = 2048, .layers = 24, .heads = 16, .ffn = 5632, .kv_heads = 16};
 
 void read(Draft& draft) {
   const ConfigReader& config = draft.config;
-  const DecoderSizes sizes = read_decoder_sizes(config, kDefaults);
+  // Within Qwen3-VL the experts are stored together.
+  const bool of_vision = config.text("model_type", "") == "qwen3_vl_moe_text";
+  const DecoderSizes sizes = read_decoder_sizes(config, of_vision ? kVisionDefaults : kDefaults);
   const bool attention_bias = config.flag("attention_bias", false);
   const Activation activation = read_activation(config, "hidden_act", Activation::silu);
   RoutedExperts mixture = read_routed_experts(config, {.experts = {"num_experts", "num_local_experts"},
                                                        .top_k = "num_experts_per_tok",
                                                        .width = "moe_intermediate_size",
-                                                       .default_experts = 128,
-                                                       .default_top_k = 8,
-                                                       .default_width = 768});
+                                                       .default_experts = of_vision ? 60 : 128,
+                                                       .default_top_k = of_vision ? 4 : 8,
+                                                       .default_width = of_vision ? 1408 : 768});
   mixture.activation = activation;
   const std::vector<bool> sparse = experts_in_sparse_steps(config, sizes.layers);
   const bool windowed = config.flag("use_sliding_window", false);
@@ -42,7 +46,8 @@ void read(Draft& draft) {
     query_key_norm(layer, "self_attn", sizes.head_dim, sizes.head_dim);
     layer.rms_norm("post_attention_layernorm", sizes.hidden);
     if (!kind.first) return gated_mlp(layer, "mlp", {.width = sizes.ffn, .activation = activation});
-    routed_experts(layer, "mlp", mixture);
+    of_vision ? fused_routed_experts(layer, "mlp", mixture, {.layout = Layout::in_out})
+              : routed_experts(layer, "mlp", mixture);
   });
   text.outside().rms_norm("norm", sizes.hidden);
   text.head({.tied = draft.tied_embeddings(false)});
@@ -53,6 +58,6 @@ void read(Draft& draft) {
 
 /// Qwen3 mixtures of experts (arXiv 2505.09388): Qwen3's attention, no shared expert.
 extern const Family qwen3_moe{
-    .name = "qwen3_moe", .model_types = {"qwen3_moe"}, .class_stems = {"Qwen3Moe"}, .read = read};
+    .name = "qwen3_moe", .model_types = {"qwen3_moe", "qwen3_vl_moe_text"}, .class_stems = {"Qwen3Moe"}, .read = read};
 
 }  // namespace flopwatt::model::families
