@@ -65,6 +65,8 @@ void add_counting(Command& command, CountOptions& options) {
                                                   {"palm", work::Formula::palm},
                                                   {"6n", work::Formula::sixn},
                                                   {"megatron", work::Formula::megatron}};
+  static constexpr Choice<work::Execution> kExecutions[] = {{"fused", work::Execution::fused},
+                                                            {"eager", work::Execution::eager}};
   static constexpr Choice<CountPart> kParts[] = {{"component", CountPart::component},
                                                  {"layer", CountPart::layer},
                                                  {"operator", CountPart::operators},
@@ -74,6 +76,8 @@ void add_counting(Command& command, CountOptions& options) {
                  "every product, or a published estimate of the training step");
   command.real("--capacity-factor", "N", options.request.workload.workload.capacity_factor, {.min = 0, .max = 1000},
                "experts padded to this multiple of their even share");
+  command.choice("--execution", options.request.workload.workload.execution, kExecutions,
+                 "bytes of elementwise work: each operand once (default), or kernel by kernel");
   command.group("Output").choice("--by", options.part, kParts, "a table of the parts instead of the sums");
 }
 

@@ -40,6 +40,12 @@ Result<engine::TrainRequest> request_of(const TrainOptions& o) {
   return request;
 }
 
+/// The ledger calls a micro-batch a batch.
+Result<answers::Train> in_own_words(Result<answers::Train> answer) {
+  if (!answer && answer.error().where == "--batch") answer.error().where = "--micro-batch";
+  return answer;
+}
+
 /// A plan that does not fit is answered all the same, then fails.
 Result<void> check_memory(const answers::Train& answer) {
   if (answer.fits.value_or(true)) return {};
@@ -53,7 +59,7 @@ Result<void> check_memory(const answers::Train& answer) {
 Result<void> run_train(const TrainOptions& options, Console& console) {
   FLOPWATT_TRY(const engine::TrainRequest request, request_of(options));
   FLOPWATT_TRY(const engine::Facts facts, load_facts(options.data));
-  FLOPWATT_TRY(const answers::Train answer, engine::train(facts, request));
+  FLOPWATT_TRY(const answers::Train answer, in_own_words(engine::train(facts, request)));
   FLOPWATT_TRY_VOID(present(console, options.output, answer));
   return check_memory(answer);
 }

@@ -9,6 +9,7 @@ namespace flopwatt::cli {
 [[nodiscard]] Verb count_verb();
 [[nodiscard]] Verb devices_verb();
 [[nodiscard]] Verb mfu_verb();
+[[nodiscard]] Verb audit_verb();
 [[nodiscard]] Verb fit_verb();
 [[nodiscard]] Verb power_verb();
 [[nodiscard]] Verb train_verb();

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "flopwatt/answers/audit.hpp"
 #include "flopwatt/answers/count.hpp"
 #include "flopwatt/answers/devices.hpp"
 #include "flopwatt/answers/fit.hpp"
@@ -22,6 +23,8 @@ namespace flopwatt::report {
 /// One table: the file's own columns, then watts and joules.
 [[nodiscard]] Document to_document(const answers::PowerRows& answer);
 [[nodiscard]] Document to_document(const answers::Train& answer);
+/// Findings by device, worst first.
+[[nodiscard]] Document to_document(const answers::Audit& answer);
 /// The study's three tables: predictors, models, residuals and regimes.
 [[nodiscard]] Document to_document(const answers::Fit& answer);
 

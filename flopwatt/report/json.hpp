@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "flopwatt/answers/audit.hpp"
 #include "flopwatt/answers/count.hpp"
 #include "flopwatt/answers/devices.hpp"
 #include "flopwatt/answers/fit.hpp"
@@ -26,6 +27,7 @@ inline constexpr int kJsonSchema = 1;
 [[nodiscard]] std::string to_json(const answers::Power& answer);
 [[nodiscard]] std::string to_json(const answers::PowerRows& answer);
 [[nodiscard]] std::string to_json(const answers::Train& answer);
+[[nodiscard]] std::string to_json(const answers::Audit& answer);
 [[nodiscard]] std::string to_json(const answers::Fit& answer);
 
 }  // namespace flopwatt::report

@@ -27,7 +27,8 @@ POWER = ["power", "--device", "A100-SXM4-80GB", "--dtype", "bfloat16", "--mfu", 
 POWER_MODEL = ["power", "good.json", "--device", "A100-SXM4-80GB", "--seq", "64", "--tokens-per-second", "1000"]
 RATES = ["power", "--device", "A100-SXM4-80GB", "--dtype", "bfloat16", "--rates", "good_rates.csv"]
 FIT = ["fit", "good.csv"]
-WORKING = [COUNT, ["devices"], ["devices", "A100"], MFU, TRAIN, POWER, POWER_MODEL, RATES, FIT]
+AUDIT = ["audit", "good.csv"]
+WORKING = [COUNT, ["devices"], ["devices", "A100"], MFU, TRAIN, POWER, POWER_MODEL, RATES, FIT, AUDIT]
 
 
 def samples_row(i):
@@ -115,6 +116,8 @@ def cases():
     for samples in bad_samples:
         yield BAD_DATA, replaced(FIT, "good.csv", samples)
         yield BAD_DATA, FIT + [samples]
+        if samples != "negative.csv":  # impossible values are what an audit finds
+            yield BAD_DATA, replaced(AUDIT, "good.csv", samples)
     for rates in ["rates_negative.csv", "rates_nan.csv", "rates_infinity.csv", "rates_zero.csv", "rates_columns.csv",
                   "rates_batch.csv", "empty.csv", "zeros.csv", "binary.csv", "missing.csv", "empty_folder"]:
         yield BAD_DATA, replaced(RATES, "good_rates.csv", rates)
