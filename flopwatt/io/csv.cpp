@@ -200,7 +200,7 @@ Result<CsvTable> CsvTable::parse(std::string_view text, std::string_view where, 
     return fail(Errc::bad_data, "a NUL byte is no CSV", place_of(where, decoded, nul),
                 "this is not a text file, or it is UTF-16 without a byte order mark: save it as UTF-8");
   }
-  if (decoded.data() != table.buffer_.data()) table.buffer_ = decoded;
+  table.buffer_ = std::string{decoded};  // a copy even of the buffer's own end, after a mark
   table.delimiter_ = options.delimiter != '\0' ? options.delimiter : commonest_delimiter(table.buffer_);
   FLOPWATT_TRY_VOID(CsvParser(table, options).run());
   return table;

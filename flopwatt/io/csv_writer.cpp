@@ -16,9 +16,9 @@ CsvWriter::CsvWriter(const std::vector<std::string>& columns) : columns_{columns
 CsvWriter& CsvWriter::field(std::string_view text) {
   separate();
   // Blanks at the ends are kept by readers that trim only when they are quoted; tab and semicolon would confuse the
-  // guess of the delimiter.
+  // guess of the delimiter; a byte order mark at the very beginning would be taken for one.
   const bool quote = text.find_first_of(",;\t\"\r\n") != std::string_view::npos || text.starts_with(' ') ||
-                     text.ends_with(' ') || (text.empty() && columns_ == 1);
+                     text.ends_with(' ') || text.starts_with("\xEF\xBB\xBF") || (text.empty() && columns_ == 1);
   if (!quote) {
     out_ += text;
     return *this;

@@ -26,7 +26,7 @@ TEST(CsvWriter, QuotesOnlyWhatMustBeQuoted) {
 
 TEST(CsvWriter, RandomTablesReadBack) {
   std::mt19937_64 random{5};
-  constexpr std::array kPieces = {"a", ",", ";", "\t", "\"", "\n", "\r\n", "\r", "é", " "};
+  constexpr std::array kPieces = {"a", ",", ";", "\t", "\"", "\n", "\r\n", "\r", "é", " ", "\xEF\xBB\xBF"};
   for (int i = 0; i < 300; ++i) {
     const std::size_t columns = 1 + random() % 4;
     std::vector<std::string> header;

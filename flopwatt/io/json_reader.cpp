@@ -13,6 +13,9 @@ namespace {
 std::string shown(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "an array";
+  if (const auto* number = value.get_ptr<const Json::number_float_t*>(); number != nullptr && !std::isfinite(*number)) {
+    return std::isnan(*number) ? "NaN" : *number > 0 ? "Infinity" : "-Infinity";  // dump() would say null
+  }
   return base::excerpt(value.dump(-1, ' ', false, Json::error_handler_t::replace), 40);
 }
 

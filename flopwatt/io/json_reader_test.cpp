@@ -86,6 +86,15 @@ TEST_F(JsonObjectTest, AnIntegerIsNeverRoundedOrWrapped) {
   EXPECT_FALSE(root.require_int("rate"));
 }
 
+TEST_F(JsonObjectTest, WhatIsNotFiniteIsNoNumberAndNotMissing) {
+  const Json odd = parse_json(R"({"a": NaN, "b": -Infinity})", "c.json", {.nonfinite_numbers = true}).value();
+  const JsonObject object = JsonObject::root(odd, "c.json").value();
+  EXPECT_TRUE(object.has("a"));
+  EXPECT_EQ(message(object.optional_number("a")), "c.json: a: expected a number, found NaN; correct the value");
+  EXPECT_EQ(message(object.optional_int("a")), "c.json: a: expected an integer, found NaN; correct the value");
+  EXPECT_EQ(message(object.require_number("b")), "c.json: b: expected a number, found -Infinity; correct the value");
+}
+
 TEST_F(JsonObjectTest, RefusesKeysThatItDoesNotKnow) {
   const JsonObject part = text.require_objects("parts").value()[0];
   EXPECT_TRUE(part.refuse_other_keys({"n", "m"}));

@@ -60,6 +60,12 @@ Result<void> decode_utf16(std::string_view bytes, bool big_endian, std::string_v
   return {};
 }
 
+// A file that went through several programs may begin with several marks.
+std::string_view without_marks(std::string_view utf8) {
+  while (utf8.starts_with("\xEF\xBB\xBF"sv)) utf8.remove_prefix(3);
+  return utf8;
+}
+
 }  // namespace
 
 Result<std::string_view> decode_text(std::string_view bytes, std::string_view where, std::string& storage) {
@@ -68,9 +74,9 @@ Result<std::string_view> decode_text(std::string_view bytes, std::string_view wh
   }
   if (bytes.starts_with("\xFF\xFE"sv) || bytes.starts_with("\xFE\xFF"sv)) {
     FLOPWATT_TRY_VOID(decode_utf16(bytes.substr(2), bytes[0] == '\xFE', where, storage));
-    return std::string_view{storage};
+    return without_marks(storage);
   }
-  if (bytes.starts_with("\xEF\xBB\xBF"sv)) bytes.remove_prefix(3);
+  bytes = without_marks(bytes);
   const std::size_t bad = find_invalid_utf8(bytes);
   if (bad < bytes.size()) {
     return fail(Errc::bad_data, fmt::format("not valid UTF-8 (byte 0x{:02x})", byte_at(bytes, bad)),

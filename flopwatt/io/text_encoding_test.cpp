@@ -26,6 +26,11 @@ TEST(DecodeText, ReadsEveryEncodingByItsMark) {
                     "\0a\0\xE9\x20\xAC\xD8\x3D\xDE\x00"sv)
                 .value(),
             text);
+  EXPECT_EQ(decoded("\xEF\xBB\xBF\xEF\xBB\xBF" + text).value(), text);  // marked twice
+  EXPECT_EQ(decoded("\xFF\xFE\xFF\xFE"
+                    "a\0"sv)
+                .value(),
+            "a");
   EXPECT_EQ(decoded("").value(), "");
   EXPECT_EQ(decoded("\xFF\xFE").value(), "");
 }

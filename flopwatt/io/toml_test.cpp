@@ -51,6 +51,7 @@ TEST(Toml, ErrorsSayWhere) {
   EXPECT_THAT(outcome("a = 1\na = 2\n"), testing::StartsWith("plan.toml:2:"));
   EXPECT_THAT(outcome("a = \"x"), testing::StartsWith("plan.toml:1:"));
   EXPECT_THAT(outcome("a = [1,"), testing::StartsWith("plan.toml:1:"));
+  EXPECT_THAT(outcome("a = 1\n[[ }]"), testing::StartsWith("plan.toml:2:4: not valid TOML: "));
   EXPECT_EQ(outcome("a = 1\nb = inf"), "plan.toml:2:5: inf and nan are no values here; leave the key out");
   EXPECT_EQ(outcome("a = [1, -nan]"), "plan.toml:1:9: inf and nan are no values here; leave the key out");
   EXPECT_EQ(outcome("d = 2026-01-01"), "plan.toml:1:5: dates and times are not used here; put it in quotes");
@@ -64,6 +65,7 @@ TEST(Toml, ErrorsSayWhere) {
 TEST(Toml, NumbersThatDoNotFitAreRefused) {
   EXPECT_THAT(outcome("n = 9223372036854775808"), testing::StartsWith("plan.toml:1:"));
   EXPECT_THAT(outcome("n = 1e999"), testing::StartsWith("plan.toml:1:"));
+  EXPECT_THAT(outcome("n = 1e-999"), testing::StartsWith("plan.toml:1:"));
 }
 
 TEST(Toml, EncodingsAreToldByTheirMark) {
@@ -75,6 +77,15 @@ TEST(Toml, EncodingsAreToldByTheirMark) {
             R"({"a":1})");
 }
 
+TEST(Toml, OnlyStringsAndCommentsMayHoldMoreThanAscii) {
+  EXPECT_EQ(outcome("# °\na = \"é\" # é\nb = '''\né'''\n'ü' = \"\"\"é\"\"\"\"\"\n"),
+            R"({"a":"é","b":"é","ü":"é\"\""})");
+  for (const std::string_view bad :
+       {"é = 2", "° = 2", "a\xC2\xA0= 1", "a = 0F\"é\"", "a = -z.\"\xEF\xB9\xBF x", "\xE2\x80\xA8"}) {
+    EXPECT_THAT(outcome(bad), testing::StartsWith("plan.toml:1:")) << bad;
+  }
+}
+
 TEST(Toml, DepthAndSizeAreBounded) {
   const auto dotted = [](std::size_t parts) {
     std::string key = "a";
@@ -83,7 +94,7 @@ TEST(Toml, DepthAndSizeAreBounded) {
   };
   EXPECT_TRUE(parse_toml(dotted(16) + " = 1", "t"));
   EXPECT_EQ(outcome("x = 1\n" + dotted(17) + " = 1"),
-            "plan.toml:2:32: a key of more than 16 parts; this is not the file that is meant");
+            "plan.toml:2:32: not valid TOML: a key of more than 16 parts; correct the file");
   EXPECT_FALSE(parse_toml(dotted(500'000) + " = 1", "t"));
   EXPECT_FALSE(parse_toml("[" + dotted(500'000) + "]", "t"));
   EXPECT_FALSE(parse_toml("a." + std::string("\"q\".", 4) + dotted(500'000) + " = 1", "t"));
@@ -91,6 +102,7 @@ TEST(Toml, DepthAndSizeAreBounded) {
   // Dots elsewhere are no depth.
   EXPECT_TRUE(parse_toml("a = \"....................\" # ....................\n", "t"));
   EXPECT_TRUE(parse_toml("a = '''\n....................'''\nb = \"\"\"\n\\\"\"..................\"\"\"", "t"));
+  EXPECT_FALSE(parse_toml("a = [\"\"\"x\"\"\"\"]\n" + dotted(17) + " = 1", "t"));  // a string that ends with a quote
   EXPECT_TRUE(parse_toml("a = [.0_, 1]", "t").error().what.starts_with("not valid TOML"));
   EXPECT_TRUE(parse_toml("a = [0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9]", "t"));
   EXPECT_FALSE(parse_toml("a = 1", "t", {.max_bytes = 4}));
