@@ -78,22 +78,29 @@ struct Formula {
   double passes = 1;  ///< 3: a training formula multiplied by three again
   double parameters = 0;
 };
-/// The parameter counts that a formula could have meant.
-bool explains(double parameters, const dataset::Observation& seen, const Row& row) {
+/// Parameter counts that recorders make up from their own shape columns; these close exactly or not at all.
+bool is_guess(double parameters, const dataset::Observation& seen) {
   const double width = *seen.heads * *seen.head_dim;
-  const double body = (row.step->body_forward.to_double()) / (2 * row.step->tokens.to_double());
-  const double head = row.step->lm_head_forward.to_double() / (2 * row.step->tokens.to_double());
   return close(parameters, 4 * *seen.layers * width * width, kExact) ||
-         close(parameters, 12 * *seen.layers * width * width, kExact) || close(parameters, body, kParametersDiffer) ||
-         close(parameters, body + head, kParametersDiffer);
+         close(parameters, 12 * *seen.layers * width * width, kExact);
 }
+/// The model's own, with or without its head, give or take norms, biases and embeddings.
+bool is_census(double parameters, const Row& row) {
+  const double products = 2 * row.step->tokens.to_double();
+  const double body = row.step->body_forward.to_double() / products;
+  const double head = row.step->lm_head_forward.to_double() / products;
+  return close(parameters, body, kParametersDiffer) || close(parameters, body + head, kParametersDiffer);
+}
+/// An exact explanation first: 3 · 4·L·d² happens to be GPT-2's own 12·L·d².
 std::optional<Formula> solve(const dataset::Observation& seen, const Row& row) {
   const double attention = 12 * *seen.layers * *seen.heads * *seen.head_dim * *seen.sequence;
   const double value = seen.formula_flops_per_token->in(units::flop / units::token);
+  const auto parameters = [&](double passes) { return (value / passes - attention) / 6; };
   for (const double passes : {1.0, 3.0}) {
-    const double parameters = (value / passes - attention) / 6;
-    // Once the right way round explains the value, tripling is no longer a question.
-    if (parameters > 0 && explains(parameters, seen, row)) return Formula{passes, parameters};
+    if (parameters(passes) > 0 && is_guess(parameters(passes), seen)) return Formula{passes, parameters(passes)};
+  }
+  for (const double passes : {1.0, 3.0}) {
+    if (parameters(passes) > 0 && is_census(parameters(passes), row)) return Formula{passes, parameters(passes)};
   }
   return std::nullopt;
 }
