@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "flopwatt/model/architecture.hpp"
+#include "flopwatt/model/verify.hpp"
 #include "flopwatt/units/count.hpp"
 #include "flopwatt/work/formula.hpp"
 #include "flopwatt/work/ledger.hpp"
@@ -33,6 +34,7 @@ struct Count {
     }
     return nullptr;
   }
+  std::optional<model::Verification> verification;  ///< against the checkpoint that the caller named
   std::vector<std::string> notes;
 };
 

@@ -16,8 +16,13 @@ struct CountOptions {
 Result<void> run_count(const CountOptions& options, Console& console) {
   FLOPWATT_TRY(const engine::Facts facts, load_facts(options.data));
   FLOPWATT_TRY(const answers::Count answer, engine::count(facts, options.request));
-  return options.part ? present(console, options.output, answer, *options.part)
-                      : present(console, options.output, answer);
+  FLOPWATT_TRY_VOID(options.part ? present(console, options.output, answer, *options.part)
+                                 : present(console, options.output, answer));
+  if (answer.verification && answer.verification->verdict == model::Verdict::contradicts) {
+    return fail(Errc::bad_data, model::conclusion(*answer.verification), answer.verification->source,
+                "check that config and checkpoint belong together");
+  }
+  return {};
 }
 
 void add_phase(Command& command, work::Workload& workload) {
@@ -78,6 +83,9 @@ void add_counting(Command& command, CountOptions& options) {
                "experts padded to this multiple of their even share");
   command.choice("--execution", options.request.workload.workload.execution, kExecutions,
                  "bytes of elementwise work: each operand once (default), or kernel by kernel");
+  command.text(
+      "--verify", "PATH", options.request.checkpoint,
+      "hold the census against a safetensors file, a folder of them, or an index; exit code 3 if they contradict");
   command.group("Output").choice("--by", options.part, kParts, "a table of the parts instead of the sums");
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "flopwatt/engine/checkpoint.hpp"
+
 namespace flopwatt::engine {
 namespace {
 
@@ -57,6 +59,10 @@ Result<answers::Count> count(const Facts& facts, const CountRequest& request) {
   } else if (request.formula) {
     return fail(Errc::usage, "the formulas estimate a training step", "--formula",
                 "leave it out, or use --phase train");
+  }
+  if (!request.checkpoint.empty()) {
+    FLOPWATT_TRY(const model::CheckpointListing listing, read_checkpoint(request.checkpoint));
+    FLOPWATT_TRY(answer.verification, model::verify(answer.architecture, listing));
   }
   for (const std::string& note : answer.architecture.notes) answer.notes.push_back(note);
   return answer;

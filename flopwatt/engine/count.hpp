@@ -24,9 +24,11 @@ struct CountRequest {
   std::string model, as_family;
   WorkloadWords workload;
   std::optional<work::Formula> formula;  ///< shown as the step in place of the exact count
+  std::string checkpoint;                ///< to hold the census against (checkpoint.hpp); empty: none
 };
 
-/// Errors: those of Facts::model and work::count; Errc::usage for a formula of a phase that is not training.
+/// Errors: those of Facts::model, work::count and read_checkpoint; Errc::usage for a formula of a phase that is not
+/// training.
 [[nodiscard]] Result<answers::Count> count(const Facts& facts, const CountRequest& request);
 
 }  // namespace flopwatt::engine

@@ -161,6 +161,28 @@ Result<std::string> read_file(const std::string& path, const ReadOptions& option
   return content;
 }
 
+Result<FilePrefix> read_file_prefix(const std::string& path, std::size_t length) {
+  if (path.empty() || path_has_nul(path)) return fail(Errc::bad_data, "not a path", path, "name a file");
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (!file.valid()) return system_failure("open", path, errno);
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return system_failure("read", path, errno);
+  if (S_ISDIR(status.st_mode)) return fail(Errc::bad_data, "is a folder, not a file", path, "name a file");
+  if (!S_ISREG(status.st_mode)) return fail(Errc::bad_data, "is no regular file", path, "name a file");
+  FilePrefix prefix{.file_size = static_cast<std::uint64_t>(status.st_size)};
+  prefix.bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(length, prefix.file_size)));
+  std::size_t size = 0;
+  while (size < prefix.bytes.size()) {
+    const ssize_t got = ::read(file.get(), prefix.bytes.data() + size, prefix.bytes.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure("read", path, errno);
+    if (got == 0) break;  // it shrank meanwhile
+    size += static_cast<std::size_t>(got);
+  }
+  prefix.bytes.resize(size);
+  return prefix;
+}
+
 Result<void> write_file_atomic(const std::string& path, std::string_view content) {
   if (path.empty() || path_has_nul(path)) return fail(Errc::bad_data, "not a path", path, "name a file");
   std::string target = path;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,15 @@ struct ReadOptions {
 /// the limit.  Errc::bad_data at PATH for what is missing, a folder, not permitted, a device or socket, too large, a
 /// pipe that stays silent.  An empty file is an empty string.
 [[nodiscard]] Result<std::string> read_file(const std::string& path, const ReadOptions& options = {});
+
+/// The beginning of a regular file, however large the file is.
+struct FilePrefix {
+  std::string bytes;            ///< fewer than asked for only where the file is shorter
+  std::uint64_t file_size = 0;  ///< of the whole file
+};
+/// The first `length` bytes of a regular file.  Errc::bad_data at PATH for what is missing, a folder, not permitted, or
+/// no regular file: a pipe has no size.
+[[nodiscard]] Result<FilePrefix> read_file_prefix(const std::string& path, std::size_t length);
 
 /// Writes `content` so that `path` holds the old content or the new one, never a part: into a temporary file of the
 /// same folder, flushed to the disk, then renamed.  Keeps the permissions of an existing file and follows a symbolic

@@ -88,6 +88,20 @@ TEST_F(FileTest, ReadingIsBounded) {
   EXPECT_FALSE(read_file(path("sparse")));
 }
 
+TEST_F(FileTest, TheBeginningOfAFileTellsItsSize) {
+  ASSERT_TRUE(write_file_atomic(path("a"), "0123456789"));
+  const auto start = read_file_prefix(path("a"), 4);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->bytes, "0123");
+  EXPECT_EQ(start->file_size, 10U);
+  EXPECT_EQ(read_file_prefix(path("a"), 99)->bytes, "0123456789");
+  EXPECT_EQ(read_file_prefix(path("a"), 0)->bytes, "");
+  EXPECT_EQ(read_file_prefix(folder, 4).error().what, "is a folder, not a file");
+  EXPECT_EQ(read_file_prefix(path("none"), 4).error().what, "no such file or folder");
+  EXPECT_EQ(read_file_prefix("/dev/null", 4).error().what, "is no regular file");
+  EXPECT_EQ(read_file_prefix("", 4).error().what, "not a path");
+}
+
 TEST_F(FileTest, APipeIsReadToItsEndAndNeverWaitedForLong) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(message(read_file(path("pipe"), {.patience = std::chrono::milliseconds{20}})),

@@ -4,6 +4,7 @@
 
 #include "flopwatt/report/documents.hpp"
 #include "flopwatt/report/phrases.hpp"
+#include "flopwatt/report/verification.hpp"
 #include "flopwatt/units/text.hpp"
 
 namespace flopwatt::report {
@@ -174,6 +175,7 @@ Document to_document(const answers::Count& a, std::optional<CountPart> part) {
     document.sections = {parameters(a), flops(a), bytes(a), memory(a)};
     if (!a.comparisons.empty()) document.sections.push_back(comparisons(a));
   }
+  if (a.verification) document.sections.push_back(verification_section(*a.verification));
   document.notes = a.notes;
   if (a.totals.hardware_step < a.totals.step) {
     document.notes.push_back(

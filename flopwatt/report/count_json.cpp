@@ -2,6 +2,7 @@
 #include "flopwatt/report/json.hpp"
 #include "flopwatt/report/json_parts.hpp"
 #include "flopwatt/report/phrases.hpp"
+#include "flopwatt/report/verification.hpp"
 
 namespace flopwatt::report {
 namespace {
@@ -121,6 +122,7 @@ std::string write(const answers::Count& a, std::optional<CountPart> part) {
   write_memory(json, a.memory);
   write_formula(json, a);
   if (part) write_parts(json, a, *part);
+  if (a.verification) write_verification(json, *a.verification);
   return finish_answer(std::move(json), a.notes);
 }
 
