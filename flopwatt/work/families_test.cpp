@@ -286,9 +286,9 @@ TEST(Vision, RunsWhereThereAreImages) {
 TEST(Vision, ImagesWithoutASizeAreRefused) {
   model::Architecture model = seeing();
   model.vision->image.reset();
-  EXPECT_EQ(count(model, {.sequence = 4, .images = 1}).error().where, "--image-size");
+  EXPECT_EQ(count(model, {.sequence = 4, .images = 1}).error().where, "--image-width");
   EXPECT_EQ(count(model, {.sequence = 4, .image_width = 7, .image_height = 7, .images = 1}).error().where,
-            "--image-size");
+            "--image-width");
   model.vision.reset();
   EXPECT_EQ(count(model, {.sequence = 4, .images = 1}).error().where, "--images");
   EXPECT_EQ(count(model, {.sequence = 4, .images = -1}).error().where, "--images");

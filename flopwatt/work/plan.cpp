@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "flopwatt/work/adapters.hpp"
+#include "flopwatt/work/quantized_weights.hpp"
 
 namespace flopwatt::work {
 namespace {
@@ -112,8 +113,8 @@ Result<void> check_sizes(const Workload& w) {
   }
   FLOPWATT_TRY_VOID(check_range("--encoder-seq", w.encoder_sequence, 0, kMaxSequence));
   FLOPWATT_TRY_VOID(check_range("--images", w.images, 0, kMaxSequence));
-  FLOPWATT_TRY_VOID(check_range("--image-size", w.image_width.value_or(1), 1, 1 << 20));
-  FLOPWATT_TRY_VOID(check_range("--image-size", w.image_height.value_or(1), 1, 1 << 20));
+  FLOPWATT_TRY_VOID(check_range("--image-width", w.image_width.value_or(1), 1, 1 << 20));
+  FLOPWATT_TRY_VOID(check_range("--image-height", w.image_height.value_or(1), 1, 1 << 20));
   const Integer tokens = sum_over_sequences(w, 0, [&](std::int64_t length) { return Integer{length} + w.new_tokens; });
   if (tokens > kMaxTokens) {
     return fail(Errc::usage, "batch times sequence is out of range", "--batch",
@@ -184,10 +185,10 @@ void choose_precisions(Plan& plan) {
   plan.linear_precision = w.linear_precision.value_or(w.precision);
   plan.activation_bits = units::bits(plan.other_precision);
   plan.gradient_bits = units::bits(w.gradient_precision.value_or(plan.other_precision));
-  plan.kv_bits = units::bits(w.kv_precision.value_or(plan.other_precision));
+  plan.kv_bits = units::bits(w.kv_precision.value_or(w.precision));
   plan.weight_bits = units::bits(w.weight_precision.value_or(w.precision));
-  const bool inference = w.phase != Phase::train;
-  if (inference && !w.weight_precision && plan.architecture->quantization) {
+  const bool frozen = w.phase != Phase::train || w.trainable.kind != Trainable::Kind::all;
+  if (frozen && !w.weight_precision && plan.architecture->quantization) {
     plan.quantization = &*plan.architecture->quantization;
   }
 }
@@ -292,11 +293,12 @@ Result<void> add_vision(Plan& plan, const model::Stack& stack) {
   const std::optional<std::int64_t> width = side(w.image_width);
   const std::optional<std::int64_t> height = side(w.image_height);
   if (!width || !height) {
-    return fail(Errc::usage, "the model takes images of any size", "--image-size", "say how large they are");
+    return fail(Errc::usage, "the model takes images of any size", "--image-width",
+                "give --image-width and --image-height");
   }
   if (vision.patch < 1) return fail(Errc::bad_data, "the vision part has no patch size", plan.architecture->source);
   const std::int64_t patches = (*width / vision.patch) * (*height / vision.patch);
-  if (patches < 1) return fail(Errc::usage, "the image is smaller than one patch", "--image-size");
+  if (patches < 1) return fail(Errc::usage, "the image is smaller than one patch", "--image-width");
   plan.image_tokens = patches + vision.extra_tokens;
   const Integer images = sum_over_sequences(w, 0, [&](std::int64_t) { return Integer{w.images}; });
   Run& run = plan.runs[plan.run_count++];
@@ -464,25 +466,20 @@ Integer Plan::held_by_tensor_parallelism(const Tensor& tensor, const model::Bloc
   return whole;
 }
 
-Integer Plan::quantized_bytes(const Tensor& tensor, const model::Block* block, Integer elements) const noexcept {
-  if (!block || tensor.use != Use::product || tensor.component == Component::router) {
-    return to_bytes(elements, weight_bits);
+Integer Plan::quantized_bytes(const Tensor& tensor, const model::Block* block, Integer elements) const {
+  const Integer plain = to_bytes(elements, static_cast<std::uint64_t>(weight_bits));
+  if (!block || tensor.use != Use::product || tensor.component == Component::router) return plain;
+  for (const model::Stack& stack : architecture->stacks) {
+    if (block < stack.blocks.data() || block >= stack.blocks.data() + stack.blocks.size()) continue;
+    const auto index = static_cast<std::uint16_t>(block - stack.blocks.data());
+    const Integer layers = stack.block_counts[index];
+    const Integer kept = unquantized_layers(quantization->not_converted, tensor.name, stack.layers, index);
+    const StoredBits bits = stored_bits(*quantization);
+    const Integer quantized = layers == 0 ? 0 : elements * (layers - kept) / layers;
+    return to_bytes(ceil_div(quantized * bits.bits, bits.per_weights), 1) +
+           to_bytes(elements - quantized, static_cast<std::uint64_t>(weight_bits));
   }
-  for (const std::string& kept : quantization->not_converted) {
-    if (tensor.name.find(kept) != std::string::npos) return to_bytes(elements, weight_bits);
-  }
-  const int bits = units::bits(quantization->precision);
-  Integer scales = 0;
-  if (quantization->block_size.size() == 2) {
-    // One fp32 scale a block (DeepSeek-V3's weight_scale_inv).
-    scales = ceil_div(elements * 32, Integer{quantization->block_size[0]} * quantization->block_size[1]);
-  } else if (quantization->group_size && *quantization->group_size > 0) {
-    // MX and NVFP4 groups share an 8-bit scale, GPTQ and AWQ groups a 16-bit scale and a zero point.
-    const bool tiny = quantization->method.find("fp4") != std::string::npos;
-    const bool zeros = quantization->method == "gptq" || quantization->method == "awq";
-    scales = ceil_div(elements * (tiny ? 8 : zeros ? 16 + bits : 16), *quantization->group_size);
-  }
-  return to_bytes(elements * bits + scales, 1);
+  return plain;
 }
 
 Result<Plan> make_plan(const model::Architecture& architecture, const Workload& workload) {

@@ -115,9 +115,9 @@ struct Plan {
     const Integer here = tensor.component == model::Component::experts ? whole / experts_over : whole;
     return tensor_parallel == 1 ? here : held_by_tensor_parallelism(tensor, block, here);
   }
-  /// Bytes of `elements` weights of this tensor, scales of a quantised one included.
-  [[nodiscard]] Integer weight_bytes(const model::Tensor& tensor, const model::Block* block,
-                                     Integer elements) const noexcept {
+  /// Bytes of `elements` weights of this tensor, scales of a quantised one included; layers that the checkpoint leaves
+  /// unquantised are spread evenly over its block's.
+  [[nodiscard]] Integer weight_bytes(const model::Tensor& tensor, const model::Block* block, Integer elements) const {
     return quantization ? quantized_bytes(tensor, block, elements) : to_bytes(elements, weight_bits);
   }
 
@@ -125,8 +125,7 @@ struct Plan {
   [[nodiscard]] Cut cut_by_tensor_parallelism(const model::Tensor& tensor, const model::Block* block) const noexcept;
   [[nodiscard]] Integer held_by_tensor_parallelism(const model::Tensor& tensor, const model::Block* block,
                                                    Integer whole) const noexcept;
-  [[nodiscard]] Integer quantized_bytes(const model::Tensor& tensor, const model::Block* block,
-                                        Integer elements) const noexcept;
+  [[nodiscard]] Integer quantized_bytes(const model::Tensor& tensor, const model::Block* block, Integer elements) const;
 };
 
 [[nodiscard]] Result<Plan> make_plan(const model::Architecture& architecture, const Workload& workload);

@@ -104,12 +104,12 @@ struct Workload {
   /// Of weights, activations and gradients.  Below 16 bits: of the weights and of the operands of the blocks' linear
   /// layers; attention, head, norms and everything stored between them stay in bfloat16.
   units::Precision precision = units::Precision::bfloat16;
-  std::optional<units::Precision> kv_precision;        ///< absent: `precision`, at least 16 bits
+  std::optional<units::Precision> kv_precision;        ///< absent: `precision`
   std::optional<units::Precision> gradient_precision;  ///< absent: `precision`, at least 16 bits
   /// Of the operands of the blocks' linear layers and experts, where it differs (fp8 training); absent: `precision`.
   std::optional<units::Precision> linear_precision;
-  /// Of stored weights; absent: `precision` in training; in inference the checkpoint's own quantisation, or else
-  /// `precision`.
+  /// Of stored weights.  Absent: where no quantised weight is trained (inference, adapters) the checkpoint's own
+  /// quantisation; otherwise `precision`.
   std::optional<units::Precision> weight_precision;
   units::Precision optimizer_precision = units::Precision::float32;  ///< of the optimizer's states
   bool master_weights = false;  ///< an fp32 copy of 16-bit weights is kept and updated
