@@ -112,7 +112,8 @@ TEST_F(Checkpoint, WhatIsNoCheckpointIsRefused) {
   EXPECT_THAT(refused("/dev/null"), HasSubstr("no regular file"));
   EXPECT_THAT(refused(write("config.json", "{}")), HasSubstr("weight_map"));
   EXPECT_THAT(refused(write("a.safetensors", "")), HasSubstr("0 bytes are too few"));
-  EXPECT_THAT(refused(write("text.safetensors", "version https://git-lfs.github.com/spec/v1")), HasSubstr("git lfs pull"));
+  EXPECT_THAT(refused(write("text.safetensors", "version https://git-lfs.github.com/spec/v1")),
+              HasSubstr("git lfs pull"));
   write_shard("b.safetensors", "b");
   EXPECT_THAT(refused(folder()), HasSubstr("holds 3 safetensors files"));
 }

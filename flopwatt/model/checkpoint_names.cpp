@@ -27,8 +27,8 @@ void add_copies(std::vector<NamedTensor>& named, const Tensor& tensor, const std
   }
 }
 
-/// Leading parts of a name that could be a module around the model: "", "model.", "model.language_model.".  What is left
-/// names a module and its tensor: "ln_f.weight" is no "weight" of another place.
+/// Leading parts of a name that could be a module around the model: "", "model.", "model.language_model.".  What is
+/// left names a module and its tensor: "ln_f.weight" is no "weight" of another place.
 std::vector<std::string_view> prefixes(std::string_view name) {
   constexpr int kDeepest = 3;
   std::vector<std::string_view> found{{}};
