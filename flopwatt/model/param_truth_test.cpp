@@ -48,7 +48,7 @@ TEST_F(ParamTruth, EveryCountIsEqualToTheLastParameter) {
     ++counted;
     const Result<Architecture> model = read_config(content(kModels / file), file);
     if (!model) {
-      EXPECT_NE(model.error().what.find("is not supported"), std::string::npos) << model.error().message();
+      ADD_FAILURE() << model.error().message();
       continue;
     }
     const std::string total = units::to_string(census(*model).total);
