@@ -3,6 +3,26 @@
 #include <string>
 
 namespace flopwatt::model {
+namespace {
+
+constexpr std::string_view kTied = "tie_word_embeddings";
+
+/// What the whole model and its language model say together.  Where they contradict each other, transformers of
+/// version 5 asks the whole model, and those before it the language model.
+std::optional<bool> tied_by_config(const ConfigReader& outer, const ConfigReader& inner, bool inner_ties) {
+  if (!inner.has(kTied)) return outer.has(kTied) ? std::optional{outer.flag(kTied, false)} : std::nullopt;
+  const bool said_inside = inner.flag(kTied, false);
+  if (!outer.has(kTied) || outer.flag(kTied, false) == said_inside) return said_inside;
+  const std::string version = outer.text("transformers_version", "");
+  const bool asks_outer =
+      !version.empty() && version.front() >= '5' && version.front() <= '9' && !(inner_ties && said_inside);
+  const bool tied = asks_outer ? !said_inside : said_inside;
+  outer.note(std::string{"tie_word_embeddings differs in text_config: the head is taken as "} +
+             (tied ? "tied" : "untied"));
+  return tied;
+}
+
+}  // namespace
 
 bool has_text_config(const Draft& draft) { return draft.config.is_object("text_config"); }
 
@@ -13,18 +33,10 @@ bool text_alone(const Draft& draft) {
 }
 
 Draft text_part(const Draft& draft, const TextPrefixes& prefixes) {
-  constexpr std::string_view kKey = "tie_word_embeddings";
-  const auto nested = draft.config.optional_object("text_config");
   Draft text = draft;
-  if (nested) {
+  if (const auto nested = draft.config.optional_object("text_config")) {
     text.config = *nested;
-    const bool outer = draft.config.flag(kKey, false);
-    const bool inner = nested->flag(kKey, false);
-    if (draft.config.has(kKey) || nested->has(kKey)) text.tied = outer || inner;
-    if (outer && nested->has(kKey) && !inner) {
-      // Before version 5 transformers asked the inner config, since then the outer one.
-      draft.config.fail(kKey, "is true, but text_config says false", "remove the one that is wrong");
-    }
+    text.tied = tied_by_config(draft.config, *nested, prefixes.inner_ties);
   }
   text.body_prefix = std::string{prefixes.body};
   text.head_prefix = std::string{prefixes.head};

@@ -21,7 +21,7 @@ void read(Draft& draft) {
                        "use the converted model, which has a vision_config");
   }
   config.require(has_text_config(draft), "text_config", "is missing");
-  Draft text = text_part(draft, {.body = "language_model.model.", .head = "language_model."});
+  Draft text = text_part(draft, {.body = "language_model.model.", .head = "language_model.", .inner_ties = true});
   read_text_config(text, "llama");
   if (text_alone(draft) || config.failed()) return;
 

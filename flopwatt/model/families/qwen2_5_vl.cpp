@@ -5,7 +5,7 @@ namespace flopwatt::model::families {
 namespace {
 
 void read(Draft& draft) {
-  Draft text = text_part(draft, {.body = "model.", .head = ""});
+  Draft text = text_part(draft, {.body = "model.", .head = "", .inner_ties = true});
   family_of_model_type("qwen2")->read(text);
   if (!text_alone(draft)) qwen2_5_vision(draft, "visual.");
 }

@@ -6,7 +6,7 @@ namespace {
 
 void read(Draft& draft) {
   // Files before transformers 4.52 keep the language model's fields at the top.
-  Draft text = text_part(draft, {.body = "model.", .head = ""});
+  Draft text = text_part(draft, {.body = "model.", .head = "", .inner_ties = true});
   family_of_model_type("qwen2")->read(text);
   if (!text_alone(draft)) qwen2_vision(draft, "visual.");
 }
