@@ -157,7 +157,8 @@ std::vector<std::string> Catalogue::close_names(std::string_view name, std::size
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (cost[i] != std::numeric_limits<std::size_t>::max()) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&cost](std::size_t a, std::size_t b) { return cost[a] < cost[b]; });
+  std::sort(order.begin(), order.end(),
+            [&cost](std::size_t a, std::size_t b) { return cost[a] != cost[b] ? cost[a] < cost[b] : a < b; });
   if (order.size() > limit) order.resize(limit);
   std::vector<std::string> names;
   for (const std::size_t i : order) names.push_back(devices_[i].name);

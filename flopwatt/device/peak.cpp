@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <utility>
 
 namespace flopwatt::device {
 namespace {
@@ -90,14 +93,16 @@ std::vector<Peak> peaks_for(const Device& device, Precision precision) {
 }
 
 std::vector<PeakMatch> matching_peaks(const Device& device, units::FlopRate implied, double tolerance) {
-  std::vector<PeakMatch> found;
-  for (const Peak& candidate : device.peaks) {
-    const double difference = implied / candidate.rate - 1.0;
-    if (std::abs(difference) <= tolerance) found.push_back({candidate, difference});
+  std::vector<std::pair<double, std::size_t>> close;  // distance, then order of the catalogue
+  for (std::size_t i = 0; i < device.peaks.size(); ++i) {
+    const double distance = std::abs(implied / device.peaks[i].rate - 1.0);
+    if (distance <= tolerance) close.emplace_back(distance, i);
   }
-  std::stable_sort(found.begin(), found.end(), [](const PeakMatch& a, const PeakMatch& b) {
-    return std::abs(a.relative_difference) < std::abs(b.relative_difference);
-  });
+  std::sort(close.begin(), close.end());
+  std::vector<PeakMatch> found;
+  for (const auto& [distance, at] : close) {
+    found.push_back({device.peaks[at], implied / device.peaks[at].rate - 1.0});
+  }
   return found;
 }
 
