@@ -112,6 +112,18 @@ TEST(ReadConfig, TheClassDecidesTheHead) {
   EXPECT_EQ(census(read_config(scored, "c").value()).total, units::Count{1576 + 5 * 8});
 }
 
+// OPT projects 8 channels to the 4 of its embedding before any head: a score of 2 labels has 2 · 4 weights.
+TEST(ReadConfig, AScoreReadsTheWidthThatTheModelPutsOut) {
+  const auto total = [](std::string_view class_name) {
+    const std::string config = R"({"model_type":"opt","architectures":[")" + std::string{class_name} +
+                               R"("],"hidden_size":8,"word_embed_proj_dim":4,"ffn_dim":16,"num_hidden_layers":1,)"
+                               R"("num_attention_heads":2,"vocab_size":10,"max_position_embeddings":6,)"
+                               R"("do_layer_norm_before":false})";
+    return census(read_config(config, "c").value()).total;
+  };
+  EXPECT_EQ(total("OPTForSequenceClassification") - total("OPTModel"), units::Count{2 * 4});
+}
+
 TEST(ReadConfig, RefusesAClassWhoseHeadIsUnknown) {
   const Error error = error_of(llama_with("architectures", R"(["LlamaForRewardModel"])"));
   EXPECT_EQ(error.code, Errc::bad_data);

@@ -53,7 +53,7 @@ void StackBuilder::head(const HeadSpec& spec) {
     top.linear({.name = name,
                 .label = "classification",
                 .component = Component::other,
-                .in = stack_.hidden,
+                .in = embedding_width_,
                 .out = labels,
                 .bias = bias,
                 .rows = rows});
