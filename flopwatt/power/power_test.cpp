@@ -114,6 +114,29 @@ TEST(Predict, CellLineWithItsPredictionInterval) {
   EXPECT_THAT(prediction->notes, testing::ElementsAre(HasSubstr("variant")));
 }
 
+// The cell's MFUs 10, 20, 30 % have the standard deviation √(200/3) = 8.165: three of them reach to 44.49 %.
+TEST(Predict, ACellIsNotStretchedFarBeyondItsOwnRates) {
+  const auto near = predict(calibration(), at(44));
+  ASSERT_TRUE(near.has_value());
+  EXPECT_EQ(near->form, Form::cell);
+  EXPECT_NEAR(near->power.in(watt), 92 + 0.9 * 44, 1e-12);
+  const auto far = predict(calibration(), at(45));
+  ASSERT_TRUE(far.has_value());
+  EXPECT_EQ(far->form, Form::dtype);
+  EXPECT_NEAR(far->power.in(watt), 70 + 0.9 * 45, 1e-12);
+  EXPECT_THAT(kinds(*far), testing::Contains(FlagKind::fallback));
+
+  // A step of one sequence was measured at 0.4 % MFU; at 30 % no board of 300 W draws kilowatts.
+  const Calibration a100 = shipped_calibration("A100").value();
+  for (const std::int64_t batch : {1, 4, 8}) {
+    for (const Precision dtype : {Precision::float32, Precision::float16, Precision::bfloat16}) {
+      Query query = at(0.3 * a100.peak(dtype)->rate.in(teraflop_per_second), batch, dtype);
+      query.form = Form::automatic;
+      EXPECT_LT(predict(a100, query)->power.in(watt), 400) << batch;
+    }
+  }
+}
+
 TEST(Predict, FallsBackToDtypeThenLinearAndSaysSo) {
   const auto dtype = predict(calibration(), at(20, 48));
   ASSERT_TRUE(dtype.has_value());

@@ -58,7 +58,17 @@ Choice choose_saturating(const Calibration& calibration, const Query& query) {
   return choice;
 }
 
-Choice choose_cell(const Calibration& calibration, const Query& query) {
+/// How many standard deviations of its own MFUs a cell's line is stretched at most.  A cell holds a few models at one
+/// batch, all at a similar MFU: beyond, its slope says nothing (a batch-1 cell measured at 0.4 % would give kilowatts
+/// at 30 %).
+constexpr double kCellReach = 3;
+
+bool reaches(const Line& line, double mfu_pct) {
+  const double sd = std::sqrt(line.mfu_spread_pct2 / static_cast<double>(line.rows));
+  return std::abs(mfu_pct - line.mfu_mean_pct) <= kCellReach * sd;
+}
+
+Choice choose_cell(const Calibration& calibration, const Query& query, double mfu_pct) {
   Choice choice{.form = Form::cell, .line = nullptr, .saturating = nullptr, .why_not = {}};
   if (calibration.lines.cell.empty()) {
     choice.why_not = "the calibration has no cell lines";
@@ -66,7 +76,13 @@ Choice choose_cell(const Calibration& calibration, const Query& query) {
     choice.why_not = "a cell needs the batch";
   } else if (const auto found = calibration.lines.cell.find({query.dtype, *query.batch});
              found != calibration.lines.cell.end()) {
-    choice.line = &found->second;
+    if (reaches(found->second, mfu_pct)) {
+      choice.line = &found->second;
+    } else {
+      choice.why_not =
+          fmt::format("the cell of {} at batch {} was measured around an MFU of {:.3g} %, far from {:.3g} %",
+                      units::name(query.dtype), *query.batch, found->second.mfu_mean_pct, mfu_pct);
+    }
   } else {
     choice.why_not = fmt::format("no cell for {} at batch {}", units::name(query.dtype), *query.batch);
   }
@@ -95,7 +111,8 @@ Choice choose_linear(const Calibration& calibration) {
 }
 
 /// The form asked for, else the next simpler one, each step with its reason.
-Result<Choice> choose(const Calibration& calibration, const Query& query, std::vector<std::string>& why_not) {
+Result<Choice> choose(const Calibration& calibration, const Query& query, double mfu_pct,
+                      std::vector<std::string>& why_not) {
   const bool any = query.form == Form::automatic;
   const auto attempt = [&](Choice candidate, Choice& choice) {
     if (choice.found()) return;
@@ -110,7 +127,7 @@ Result<Choice> choose(const Calibration& calibration, const Query& query, std::v
   const bool saturating = query.form == Form::saturating || (any && calibration.saturating);
   if (saturating) attempt(choose_saturating(calibration, query), choice);
   if (any || query.form == Form::saturating || query.form == Form::cell)
-    attempt(choose_cell(calibration, query), choice);
+    attempt(choose_cell(calibration, query, mfu_pct), choice);
   if (query.form != Form::linear) attempt(choose_dtype(calibration, query), choice);
   attempt(choose_linear(calibration), choice);
   if (choice.found()) return choice;
@@ -199,7 +216,7 @@ Result<Prediction> predict(const Calibration& calibration, const Query& asked) {
   prediction.level = query.level;
   prediction.calibration = calibration.device;
   std::vector<std::string> why_not;
-  FLOPWATT_TRY(const Choice choice, choose(calibration, query, why_not));
+  FLOPWATT_TRY(const Choice choice, choose(calibration, query, mfu_pct, why_not));
   prediction.form = choice.form;
   if (!why_not.empty()) {
     prediction.flags.push_back(
