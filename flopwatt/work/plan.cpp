@@ -266,8 +266,10 @@ Result<void> split(Plan& plan) {
     if (!any) return fail(Errc::infeasible, "the model has no experts to spread", "--ep", "leave it out");
   }
 
-  if (p.tensor > 1) {
-    for (const model::Block& block : text.blocks) {
+  for (const model::Stack& stack : plan.architecture->stacks) {
+    if (p.tensor == 1) break;
+    if (stack.role == StackRole::vision && plan.workload->images == 0) continue;  // it does not run
+    for (const model::Block& block : stack.blocks) {
       for (const model::Attention& a : block.attentions) {
         if (a.query_heads % p.tensor != 0) return indivisible("--tp", p.tensor, "query heads", a.query_heads);
         if (!a.latent && a.kv_heads % p.tensor != 0 && p.tensor % a.kv_heads != 0) {

@@ -138,7 +138,7 @@ void write_attention(const Plan& plan, const Run& run, const model::Block& block
   const Integer twice = a.cross ? twice_cross_pairs(plan, run) : twice_pairs_of(plan, run, reached, a.causal, w.mask);
   const Integer twice_visited = a.cross ? twice : visited(plan, run, a, reached);
   const bool text = plan.is_text(*run.stack);
-  const Integer over = text && plan.tensor_parallel > 1 ? plan.tensor_parallel : 1;
+  const Integer over = plan.tensor_parallel;  // of every stack, as its products are
   const Integer heads = ceil_div(a.query_heads, over);
 
   // The width of scores and of values, in the form that is executed.
@@ -236,7 +236,7 @@ void write_recurrence(const Plan& plan, const Run& run, const model::Recurrence&
   // Decay of every state element; Mamba 1 discretises A and B for each of them, RWKV adds a bonus.
   const Integer pointwise = r.kind == Kind::mamba1 ? 4 : r.kind == Kind::rwkv ? 2 : 1;
   const Integer tap_flops = 2 * Integer{r.conv_channels} * r.conv_kernel;
-  const Integer over = plan.is_text(*run.stack) ? plan.tensor_parallel : 1;
+  const Integer over = plan.tensor_parallel;
   writer.watch(static_cast<double>(run.tokens) * static_cast<double>(state) * static_cast<double>(layers.forward));
 
   Operation o{.op = OpClass::recurrence,
