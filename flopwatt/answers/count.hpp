@@ -7,6 +7,7 @@
 #include "flopwatt/model/architecture.hpp"
 #include "flopwatt/model/verify.hpp"
 #include "flopwatt/units/count.hpp"
+#include "flopwatt/work/conventions.hpp"
 #include "flopwatt/work/formula.hpp"
 #include "flopwatt/work/ledger.hpp"
 #include "flopwatt/work/traffic.hpp"
@@ -23,6 +24,7 @@ struct Count {
   model::Census census;
   work::Ledger ledger;
   work::Totals totals;
+  work::ConventionEffects conventions;  ///< what the choice of conventions does to the model FLOPs
   work::Memory memory;
   units::Count kv_cache_bytes_per_token;
   work::WeightTraffic weight_traffic;

@@ -46,6 +46,8 @@ Result<answers::Count> count(const Facts& facts, const CountRequest& request) {
   answer.census = model::census(answer.architecture);
   FLOPWATT_TRY(answer.ledger, work::count(answer.architecture, answer.workload));
   answer.totals = answer.ledger.totals();
+  FLOPWATT_TRY(answer.conventions,
+               work::against_default_conventions(answer.architecture, answer.workload, answer.ledger));
   FLOPWATT_TRY(answer.memory, work::memory(answer.architecture, answer.workload));
   answer.kv_cache_bytes_per_token = work::kv_cache_bytes_per_token(
       answer.architecture, answer.workload.kv_precision.value_or(answer.workload.precision));

@@ -62,6 +62,26 @@ Section flops(const answers::Count& a) {
   return section;
 }
 
+/// What was chosen beside what the default conventions give: each cause, and in all.
+Section conventions(const answers::Count& a) {
+  const bool training = a.workload.phase == work::Phase::train;
+  Section section{.heading = training ? "Conventions, FLOPs of a step" : "Conventions", .facts = {}, .table = Table{}};
+  section.table->columns = {{"", "convention", Align::left}, {"chosen", "chosen", Align::left},
+                            {"FLOPs", "chosen_flops"},       {"default", "default", Align::left},
+                            {"FLOPs", "default_flops"},      {"difference", "difference_flops"}};
+  const auto add = [&](std::string_view label, std::string_view chosen, std::string_view by_default,
+                       const work::ConventionFlops& flops) {
+    const auto cell = [](Count count) { return Cell{flops_text(count), count.to_double()}; };
+    section.table->rows.push_back({Cell{std::string{label}}, Cell{std::string{chosen}}, cell(flops.chosen),
+                                   Cell{std::string{by_default}}, cell(flops.by_default), cell(flops.difference())});
+  };
+  for (const work::ConventionEffect& e : a.conventions.by_cause) {
+    if (e.chosen != e.by_default) add(work::name(e.convention), e.chosen, e.by_default, e.step);
+  }
+  add("in all", "", "", a.conventions.step);
+  return section;
+}
+
 Section bytes(const answers::Count& a) {
   Section section{.heading = "Bytes", .facts = {}, .table = {}};
   const auto add = [&](std::string label, Count count, std::string source = {}) {
@@ -171,8 +191,12 @@ Document to_document(const answers::Count& a, std::optional<CountPart> part) {
                                workload_text(a.workload));
   if (part) {
     document.sections.push_back({.heading = "By " + std::string{name(*part)}, .facts = {}, .table = cut(a, *part)});
+    if (!a.conventions.all_default()) document.sections.push_back(conventions(a));
   } else {
-    document.sections = {parameters(a), flops(a), bytes(a), memory(a)};
+    document.sections = {parameters(a), flops(a)};
+    if (!a.conventions.all_default()) document.sections.push_back(conventions(a));
+    document.sections.push_back(bytes(a));
+    document.sections.push_back(memory(a));
     if (!a.comparisons.empty()) document.sections.push_back(comparisons(a));
   }
   if (a.verification) document.sections.push_back(verification_section(*a.verification));

@@ -54,6 +54,30 @@ void write_flops(JsonWriter& json, const answers::Count& a) {
   json.end_object();
 }
 
+void write_convention_flops(JsonWriter& json, std::string_view key, const work::ConventionFlops& flops) {
+  json.key(key).begin_object();
+  member(json, "flops", flops.chosen);
+  member(json, "default_flops", flops.by_default);
+  member(json, "difference_flops", flops.difference());
+  json.end_object();
+}
+
+/// What was chosen beside what the default conventions give, in all and by cause.
+void write_conventions(JsonWriter& json, const work::ConventionEffects& effects) {
+  json.key("conventions").begin_object().member("all_default", effects.all_default());
+  write_convention_flops(json, "forward", effects.forward);
+  write_convention_flops(json, "step", effects.step);
+  json.key("by_cause").begin_object();
+  for (const work::ConventionEffect& effect : effects.by_cause) {
+    json.key(work::name(effect.convention)).begin_object();
+    json.member("chosen", effect.chosen).member("default", effect.by_default);
+    write_convention_flops(json, "forward", effect.forward);
+    write_convention_flops(json, "step", effect.step);
+    json.end_object();
+  }
+  json.end_object().end_object();
+}
+
 void write_bytes(JsonWriter& json, const answers::Count& a) {
   json.key("bytes").begin_object();
   member_quotient(json, "weights", a.census.total * units::bits(a.workload.precision), 8);
@@ -118,6 +142,7 @@ std::string write(const answers::Count& a, std::optional<CountPart> part) {
   json.member("formula", formula_name(a.formula)).member("counting", kCountingConvention).end_object();
   write_params(json, a);
   write_flops(json, a);
+  write_conventions(json, a.conventions);
   write_bytes(json, a);
   write_memory(json, a.memory);
   write_formula(json, a);
