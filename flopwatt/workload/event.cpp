@@ -21,6 +21,17 @@ void write_members(io::JsonWriter& json, const Ready& ready) {
 }
 void write_members(io::JsonWriter& json, const Warm& warm) {
   json.member("event", "warm").member("steps", warm.steps).member("seconds", warm.seconds);
+  json.key("counted");
+  if (!warm.counted) {
+    json.null();
+    return;
+  }
+  const CountedStep& counted = *warm.counted;
+  json.begin_object().member("forward_flops", counted.forward_flops);
+  json.member("backward_flops", counted.backward_flops).member("recompute_flops", counted.recompute_flops);
+  json.member("fused_attention", counted.fused_attention).key("not_counted").begin_array();
+  for (const std::string& name : counted.not_counted) json.value(name);
+  json.end_array().end_object();
 }
 void write_members(io::JsonWriter& json, const Sample& sample) {
   json.member("event", "sample").member("steps", sample.steps).member("begin_seconds", sample.begin_seconds);
@@ -51,11 +62,27 @@ Result<Event> read_ready(const io::JsonObject& object) {
   return ready;
 }
 
+Result<CountedStep> read_counted(const io::JsonObject& object) {
+  CountedStep counted;
+  FLOPWATT_TRY(counted.forward_flops, object.require_int("forward_flops", 0));
+  FLOPWATT_TRY(counted.backward_flops, object.require_int("backward_flops", 0));
+  FLOPWATT_TRY(counted.recompute_flops, object.require_int("recompute_flops", 0));
+  FLOPWATT_TRY(counted.fused_attention, object.require_bool("fused_attention"));
+  FLOPWATT_TRY(counted.not_counted, object.require_strings("not_counted"));
+  FLOPWATT_TRY_VOID(object.refuse_other_keys(
+      {"forward_flops", "backward_flops", "recompute_flops", "fused_attention", "not_counted"}));
+  return counted;
+}
+
 Result<Event> read_warm(const io::JsonObject& object) {
   Warm warm;
   FLOPWATT_TRY(warm.steps, object.require_int("steps", 0));
   FLOPWATT_TRY(warm.seconds, object.require_number("seconds", 0.0));
-  FLOPWATT_TRY_VOID(object.refuse_other_keys({"event", "steps", "seconds"}));
+  FLOPWATT_TRY(const auto counted, object.optional_object("counted"));
+  if (counted) {
+    FLOPWATT_TRY(warm.counted, read_counted(*counted));
+  }
+  FLOPWATT_TRY_VOID(object.refuse_other_keys({"event", "steps", "seconds", "counted"}));
   return warm;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "flopwatt/base/result.hpp"
 
@@ -30,10 +31,21 @@ struct Ready {
   friend bool operator==(const Ready&, const Ready&) = default;
 };
 
+/// What the operators of one optimizer step really executed, products only, seen by the library's own observer.
+struct CountedStep {
+  std::int64_t forward_flops = 0, backward_flops = 0, recompute_flops = 0;
+  /// The attention ran as one kernel of the library; false: as products and a softmax, scores in memory.
+  bool fused_attention = false;
+  std::vector<std::string> not_counted;  ///< operators that may hold products and have no formula
+
+  friend bool operator==(const CountedStep&, const CountedStep&) = default;
+};
+
 /// The warm-up steps are done: what follows counts.
 struct Warm {
   std::int64_t steps = 0;
-  double seconds = 0;  ///< from ready to warm, wall clock
+  double seconds = 0;                  ///< from ready to warm, wall clock
+  std::optional<CountedStep> counted;  ///< the first of the warm-up steps; absent: none was counted
 
   friend bool operator==(const Warm&, const Warm&) = default;
 };

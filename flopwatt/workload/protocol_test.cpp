@@ -35,7 +35,8 @@ Job a_step() {
 
 std::vector<Event> every_event() {
   return {Ready{"NVIDIA \"A100\"", "LibTorch 1.13.1", 2, 4, 11, 3, 124439808},
-          Warm{5, 1.5},
+          Warm{5, 1.5, std::nullopt},
+          Warm{5, 1.5, CountedStep{100, 200, 90, true, {"custom::attention", "aten::lstm"}}},
           Sample{12, 100.25, 101.5, 1.125, 12 * 44, 123456789},
           Sample{1, 100.25, 101.5, 1.125, 44, std::nullopt},
           Ceiling{1.5e12, 4096, 2.5e10, 1 << 28},
