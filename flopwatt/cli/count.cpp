@@ -56,6 +56,13 @@ void add_parallel(Command& command, work::Parallel& parallel) {
   command.whole("--dp", parallel.data, {}, "data parallel");
   command.whole("--cp", parallel.context, {}, "context parallel");
   command.whole("--ep", parallel.expert, {}, "expert parallel");
+  command.whole("--stage", parallel.stage, {.min = 0}, "with --pp: the stage whose device is counted, 0 (first) … N−1");
+  command.whole("--in-flight", parallel.in_flight, {}, "with --pp: micro-batches whose activations a device holds");
+  command.add("--stage-layers", "N,N,…", "with --pp: layers of each stage, where they are not equal",
+              [&parallel](const std::string& word) -> Result<void> {
+                FLOPWATT_TRY(parallel.stage_layers, read_whole_list(word, {.min = 0}));
+                return {};
+              });
   command.add("--zero", "0|1|2|3", "ZeRO stage over --dp", [&parallel](const std::string& word) -> Result<void> {
     FLOPWATT_TRY(const std::int64_t stage, read_whole(word, {.min = 0, .max = 3}));
     parallel.zero = static_cast<int>(stage);

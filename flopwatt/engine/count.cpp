@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 
 #include "flopwatt/engine/checkpoint.hpp"
 
@@ -12,6 +14,34 @@ namespace {
 constexpr std::int64_t kUsualSequence = 2048;
 
 constexpr work::Formula kFormulas[] = {work::Formula::palm, work::Formula::sixn, work::Formula::megatron};
+
+/// A count is that of one device: which one, and what the others may hold more of.
+void add_parallel_notes(const work::Workload& workload, const model::Architecture& architecture,
+                        const std::optional<work::Formula>& formula, std::vector<std::string>& notes) {
+  const work::Parallel& p = workload.parallel;
+  if (p.tensor == 1 && p.pipeline == 1 && p.data == 1 && p.context == 1) return;
+  notes.push_back("FLOPs, bytes and memory are those of one device of the plan; parameters are the whole model's.");
+  if (formula) notes.push_back("The formula's step is that of all devices.");
+  if (p.pipeline == 1) return;
+  const auto layers = std::ssize(architecture.text().layers);
+  std::int64_t begin = layers / p.pipeline * p.stage;
+  std::int64_t end = begin + layers / p.pipeline;
+  if (!p.stage_layers.empty()) {
+    const auto stage = p.stage_layers.begin() + p.stage;
+    begin = std::accumulate(p.stage_layers.begin(), stage, std::int64_t{0});
+    end = begin + *stage;
+  }
+  std::string note = fmt::format("The device is one of pipeline stage {} of 0 … {}: ", p.stage, p.pipeline - 1);
+  note += begin == end ? "no layers" : fmt::format("layers {} … {}", begin, end - 1);
+  if (p.stage == 0) note += ", after the embedding";
+  if (p.stage == p.pipeline - 1) note += ", and the head";
+  notes.push_back(note + "; --stage K asks about another.");
+  if (workload.phase == work::Phase::train && p.in_flight < p.pipeline - p.stage) {
+    notes.push_back(fmt::format(
+        "Activations are those of {} micro-batch{} in flight (--in-flight); the 1F1B schedule holds up to {} here.",
+        p.in_flight, p.in_flight == 1 ? "" : "es", p.pipeline - p.stage));
+  }
+}
 
 }  // namespace
 
@@ -66,6 +96,7 @@ Result<answers::Count> count(const Facts& facts, const CountRequest& request) {
     FLOPWATT_TRY(const model::CheckpointListing listing, read_checkpoint(request.checkpoint));
     FLOPWATT_TRY(answer.verification, model::verify(answer.architecture, listing));
   }
+  add_parallel_notes(answer.workload, answer.architecture, request.formula, answer.notes);
   for (const std::string& note : answer.architecture.notes) answer.notes.push_back(note);
   return answer;
 }

@@ -130,14 +130,14 @@ Section comparisons(const answers::Count& a) {
   for (const work::Comparison& c : a.comparisons) {
     if (a.formula && c.formula != *a.formula) continue;
     const auto difference = [&](Count flops) {
-      const double share = share_of(flops, a.totals.step);
+      const double share = share_of(flops, c.exact_step);
       return Cell{fmt::format("{:+.2f} %", 100 * share), share};
     };
     section.table->rows.push_back({Cell{std::string{formula_text(c.formula)}},
                                    Cell{flops_text(c.formula_step), c.formula_step.to_double()},
                                    difference(c.formula_step - c.exact_step), Cell{"in all"}});
     for (const CauseText& cause : causes(c)) {
-      if (std::abs(share_of(cause.flops, a.totals.step)) < kShownShare) continue;
+      if (std::abs(share_of(cause.flops, c.exact_step)) < kShownShare) continue;
       section.table->rows.push_back({Cell{""}, Cell{""}, difference(cause.flops), Cell{cause.what}});
     }
   }
@@ -189,6 +189,7 @@ Document to_document(const answers::Count& a, std::optional<CountPart> part) {
   Document document;
   document.title = fmt::format("{} ({} parameters): {}", a.architecture.name, short_count(a.census.total),
                                workload_text(a.workload));
+  if (const std::string plan = parallel_text(a.workload.parallel); !plan.empty()) document.title += "; " + plan;
   if (part) {
     document.sections.push_back({.heading = "By " + std::string{name(*part)}, .facts = {}, .table = cut(a, *part)});
     if (!a.conventions.all_default()) document.sections.push_back(conventions(a));

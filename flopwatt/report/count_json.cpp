@@ -30,6 +30,22 @@ void write_params(JsonWriter& json, const answers::Count& a) {
   json.end_array().end_object();
 }
 
+/// The plan, and which of its devices is counted.
+void write_parallel(JsonWriter& json, const work::Parallel& p) {
+  json.key("parallel").begin_object();
+  json.member("tp", p.tensor).member("sp", p.sequence).member("pp", p.pipeline).member("dp", p.data);
+  json.member("cp", p.context).member("ep", p.expert).member("zero", p.zero);
+  json.member("stage", p.stage).key("stage_layers");
+  if (p.stage_layers.empty()) {
+    json.null();
+  } else {
+    json.begin_row();
+    for (const std::int64_t layers : p.stage_layers) json.value(layers);
+    json.end_array();
+  }
+  json.member("in_flight", p.in_flight).end_object();
+}
+
 /// With a formula in place of the exact count, forward is a third of the step (backward is twice the forward).
 void write_flops(JsonWriter& json, const answers::Count& a) {
   const work::Comparison* estimate = a.formula ? a.comparison(*a.formula) : nullptr;
@@ -43,7 +59,7 @@ void write_flops(JsonWriter& json, const answers::Count& a) {
   member(json, "hardware_step", a.totals.hardware_step);
   member(json, "attention_forward", a.totals.attention_forward);
   member(json, "lm_head_forward", a.totals.lm_head_forward);
-  member_quotient(json, "step_per_token", step, a.totals.tokens);
+  member_quotient(json, "step_per_token", step, exact ? a.totals.tokens : estimate->tokens);
   member(json, "elementwise", a.totals.elementwise);
   if (a.workload.phase == work::Phase::generate) {
     member(json, "body", a.totals.body_forward);
@@ -95,11 +111,11 @@ void write_bytes(JsonWriter& json, const answers::Count& a) {
   json.end_object();
 }
 
-void write_causes(JsonWriter& json, std::string_view key, const work::Comparison& comparison, Count tokens) {
+void write_causes(JsonWriter& json, std::string_view key, const work::Comparison& comparison) {
   json.key(key).begin_array();
   for (const CauseText& cause : causes(comparison)) {
     json.begin_object().member("cause", cause.what);
-    member_quotient(json, "flops_per_token", cause.flops, tokens);
+    member_quotient(json, "flops_per_token", cause.flops, comparison.tokens);
     json.end_object();
   }
   json.end_array();
@@ -111,13 +127,12 @@ std::string key_of(work::Formula formula) {
 }
 
 void write_formula(JsonWriter& json, const answers::Count& a) {
-  const Count tokens = a.totals.tokens;
   json.key("formula").begin_object().member("used", formula_name(a.formula));
   if (a.comparisons.empty()) json.key("palm_step_per_token").null().key("sixn_step_per_token").null();
   for (const work::Comparison& c : a.comparisons) {
-    member_quotient(json, key_of(c.formula) + "_step_per_token", c.formula_step, tokens);
+    member_quotient(json, key_of(c.formula) + "_step_per_token", c.formula_step, c.tokens);
   }
-  for (const work::Comparison& c : a.comparisons) write_causes(json, key_of(c.formula) + "_minus_exact", c, tokens);
+  for (const work::Comparison& c : a.comparisons) write_causes(json, key_of(c.formula) + "_minus_exact", c);
   json.end_object();
 }
 
@@ -139,6 +154,7 @@ std::string write(const answers::Count& a, std::optional<CountPart> part) {
   begin_answer(json, "count");
   write_model_inputs(json, a.architecture);
   write_workload_inputs(json, a.workload);
+  write_parallel(json, a.workload.parallel);
   json.member("formula", formula_name(a.formula)).member("counting", kCountingConvention).end_object();
   write_params(json, a);
   write_flops(json, a);

@@ -62,6 +62,21 @@ std::string workload_text(const work::Workload& w) {
   return text + fmt::format(", {}", units::name(w.precision));
 }
 
+std::string parallel_text(const work::Parallel& p) {
+  struct Degree {
+    std::string_view name;
+    std::int64_t degree;
+  };
+  std::string text;
+  if (p.pipeline > 1) text += fmt::format(" of stage {} of 0 … {}", p.stage, p.pipeline - 1);
+  for (const Degree& d :
+       {Degree{"tensor", p.tensor}, Degree{"data", p.data}, Degree{"context", p.context}, Degree{"expert", p.expert}}) {
+    if (d.degree > 1) text += fmt::format(", {} {}", d.name, d.degree);
+  }
+  if (p.zero > 0) text += fmt::format(", ZeRO {}", p.zero);
+  return text.empty() ? text : "one device" + text;
+}
+
 namespace {
 
 /// Titles only: `flopwatt devices NAME` and JSON have the addresses.

@@ -33,6 +33,9 @@ struct CauseText {
 /// "train, batch 1 × 2048 tokens, bfloat16"
 [[nodiscard]] std::string workload_text(const work::Workload& workload);
 
+/// "one device of stage 1 of 0 … 3, tensor 8, data 2"; empty for a plan of one device.
+[[nodiscard]] std::string parallel_text(const work::Parallel& parallel);
+
 /// "312 TFLOP/s", with precision, path, accumulation and the title of the source
 [[nodiscard]] Fact peak_fact(const device::Peak& peak);
 [[nodiscard]] Fact bandwidth_fact(const device::Device& device);

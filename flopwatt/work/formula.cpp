@@ -187,7 +187,7 @@ Result<Comparison> compare(const model::Architecture& architecture, const Worklo
       break;
   }
   const Causes exact = exact_causes(ledger);
-  return Comparison{formula, estimate.sum(), exact.sum(), difference(estimate, exact)};
+  return Comparison{formula, estimate.sum(), exact.sum(), e.tokens, difference(estimate, exact)};
 }
 
 Count sixn_flops_per_token(const model::Architecture& architecture) {

@@ -44,6 +44,7 @@ struct Comparison {
   Formula formula = Formula::palm;
   units::Count formula_step;  ///< of the whole batch, all devices
   units::Count exact_step;    ///< the ledger's model FLOPs
+  units::Count tokens;        ///< of the whole batch, all devices
   Causes difference;          ///< formula − exact, by cause: sums to formula_step − exact_step
 };
 
