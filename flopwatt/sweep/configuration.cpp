@@ -24,6 +24,12 @@ Result<T> one_of(const io::JsonObject& object, std::string_view key, const T (&v
   return fail(object.error(key, fmt::format("unknown value '{}'", base::excerpt(word))));
 }
 
+/// "cuda" of "cuda:1".
+std::string kind_of(const workload::Place& place) {
+  const std::string text = workload::to_string(place);
+  return text.substr(0, text.find(':'));
+}
+
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -36,9 +42,9 @@ std::optional<std::int64_t> whole(std::string_view text) {
 std::string Configuration::canonical() const {
   io::JsonWriter json{io::JsonWriter::Style::compact};
   json.begin_object().member("identity", 1).member("model", model).member("config_sha256", config_sha256);
-  json.member("weights", weights).member("dtype", units::name(dtype)).member("attention", work::name(attention));
-  json.member("batch", batch).member("sequence", sequence).member("pad", name(padding));
-  json.member("recompute", work::name(recompute)).member("accumulation", accumulation);
+  json.member("weights", weights).member("dtype", units::name(dtype)).member("attention", workload::name(attention));
+  json.member("batch", batch).member("sequence", sequence).member("pad", workload::name(padding));
+  json.member("recompute", workload::name(recompute)).member("accumulation", accumulation);
   json.member("learning_rate", learning_rate).member("weight_decay", weight_decay).member("device", device_kind);
   return std::move(json.end_object()).take();
 }
@@ -46,9 +52,10 @@ std::string Configuration::canonical() const {
 std::string Configuration::id() const { return io::sha256_hex(canonical()).substr(0, 16); }
 
 std::string Configuration::text() const {
-  std::string out = fmt::format("{} {} {} {} × {}", model, units::name(dtype), work::name(attention), batch, sequence);
-  if (padding == Padding::none) out += " unpadded";
-  if (recompute != work::Recompute::none) out += fmt::format(" recompute {}", work::name(recompute));
+  std::string out =
+      fmt::format("{} {} {} {} × {}", model, units::name(dtype), workload::name(attention), batch, sequence);
+  if (padding == workload::Padding::none) out += " unpadded";
+  if (recompute != workload::Recompute::none) out += fmt::format(" recompute {}", workload::name(recompute));
   if (accumulation != 1) out += fmt::format(" accumulation {}", accumulation);
   if (!weights.empty()) out += " with weights";
   return out;
@@ -66,10 +73,10 @@ Result<Configuration> read_configuration(std::string_view canonical, std::string
   const auto precision = units::parse_precision(dtype);
   if (!precision) return fail(root.error("dtype", "is no dtype"));
   out.dtype = *precision;
-  constexpr work::Kernel kKernels[] = {work::Kernel::eager, work::Kernel::sdpa};
-  constexpr work::Recompute kRecomputes[] = {work::Recompute::none, work::Recompute::full};
-  constexpr Padding kPaddings[] = {Padding::full, Padding::none};
-  FLOPWATT_TRY(out.attention, one_of(root, "attention", kKernels));
+  constexpr workload::Attention kAttentions[] = {workload::Attention::eager, workload::Attention::sdpa};
+  constexpr workload::Recompute kRecomputes[] = {workload::Recompute::none, workload::Recompute::full};
+  constexpr workload::Padding kPaddings[] = {workload::Padding::full, workload::Padding::none};
+  FLOPWATT_TRY(out.attention, one_of(root, "attention", kAttentions));
   FLOPWATT_TRY(out.batch, root.require_int("batch", 1));
   FLOPWATT_TRY(out.sequence, root.require_int("sequence", 1));
   FLOPWATT_TRY(out.padding, one_of(root, "pad", kPaddings));
@@ -91,8 +98,8 @@ Result<std::vector<Configuration>> expand(const Plan& plan, std::span<const Mode
                   "give their files different names");
     }
     for (const units::Precision dtype : plan.dtypes) {
-      for (const work::Kernel attention : plan.attention) {
-        for (const work::Recompute recompute : plan.recomputes) {
+      for (const workload::Attention attention : plan.attention) {
+        for (const workload::Recompute recompute : plan.recomputes) {
           for (const std::int64_t accumulation : plan.accumulations) {
             for (const std::int64_t batch : plan.batches) {
               for (const std::int64_t sequence : plan.sequences) {
@@ -106,7 +113,7 @@ Result<std::vector<Configuration>> expand(const Plan& plan, std::span<const Mode
                                .accumulation = accumulation,
                                .recompute = recompute,
                                .padding = plan.padding,
-                               .device_kind = plan.device.substr(0, plan.device.find(':')),
+                               .device_kind = kind_of(plan.device),
                                .learning_rate = plan.learning_rate,
                                .weight_decay = plan.weight_decay});
               }
@@ -136,7 +143,7 @@ Result<Shard> parse_shard(std::string_view text) {
               "write I/N with I from 1 to N: 2/4");
 }
 
-std::vector<Repeat> schedule(std::span<const Configuration> configurations, std::int64_t repeats, std::uint64_t seed) {
+std::vector<Repeat> schedule(std::span<const Configuration> configurations, std::int64_t repeats, std::int64_t seed) {
   using Key = std::tuple<std::int64_t, std::string, std::size_t>;
   std::vector<Key> keys;
   for (std::size_t i = 0; i < configurations.size(); ++i) {

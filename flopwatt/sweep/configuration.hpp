@@ -27,10 +27,10 @@ struct Configuration {
   std::string config_sha256;  ///< of the config.json
   std::string weights;
   units::Precision dtype = units::Precision::float32;
-  work::Kernel attention = work::Kernel::sdpa;
+  workload::Attention attention = workload::Attention::sdpa;
   std::int64_t batch = 1, sequence = 1, accumulation = 1;
-  work::Recompute recompute = work::Recompute::none;
-  Padding padding = Padding::full;
+  workload::Recompute recompute = workload::Recompute::none;
+  workload::Padding padding = workload::Padding::full;
   std::string device_kind;  ///< cpu, cuda, hip: which of them it was is no part of the identity
   double learning_rate = 0, weight_decay = 0;
 
@@ -70,6 +70,6 @@ struct Repeat {
 /// drift of the machine does not look like an effect and a sweep that is cut short has measured everything evenly.  The
 /// order depends on the seed and the identities alone: a shard runs its part in the same order as the whole.
 [[nodiscard]] std::vector<Repeat> schedule(std::span<const Configuration> configurations, std::int64_t repeats,
-                                           std::uint64_t seed);
+                                           std::int64_t seed);
 
 }  // namespace flopwatt::sweep

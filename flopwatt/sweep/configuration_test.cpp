@@ -14,11 +14,11 @@ Plan plan() {
   plan.where = "plan.toml";
   plan.models = {"a.json", "b.json"};
   plan.dtypes = {units::Precision::float32, units::Precision::bfloat16};
-  plan.attention = {work::Kernel::sdpa};
+  plan.attention = {workload::Attention::sdpa};
   plan.batches = {1, 2, 4};
   plan.sequences = {32, 64};
   plan.accumulations = {1};
-  plan.recomputes = {work::Recompute::none};
+  plan.recomputes = {workload::Recompute::none};
   return plan;
 }
 std::vector<Model> models() { return {{"a.json", "a", "{}", ""}, {"b.json", "b", "{ }", ""}}; }
@@ -55,12 +55,12 @@ TEST(Configuration, EverythingThatChangesTheWorkChangesTheIdentity) {
   others[1].config_sha256 = "1";
   others[2].weights = "w";
   others[3].dtype = units::Precision::bfloat16;
-  others[4].attention = work::Kernel::eager;
+  others[4].attention = workload::Attention::eager;
   others[5].batch = 2;
   others[6].sequence = 2;
   others[7].accumulation = 2;
-  others[8].recompute = work::Recompute::full;
-  others[9].padding = Padding::none;
+  others[8].recompute = workload::Recompute::full;
+  others[9].padding = workload::Padding::none;
   others[10].device_kind = "cuda";
   others[11].learning_rate = 1;
   std::set<std::string> ids{base.id()};

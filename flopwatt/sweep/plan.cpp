@@ -83,8 +83,9 @@ Result<Precision> dtype_of(const JsonObject& object, std::string_view key, const
   return *precision;
 }
 
-Result<void> read_seconds(const JsonObject& object, std::string_view key, double min, units::Duration& target) {
-  FLOPWATT_TRY(const auto value, object.optional_number(key, min, kMaxSeconds));
+Result<void> read_seconds(const JsonObject& object, std::string_view key, double min, units::Duration& target,
+                          double max = kMaxSeconds) {
+  FLOPWATT_TRY(const auto value, object.optional_number(key, min, max));
   if (value) target = *value * second;
   return {};
 }
@@ -104,7 +105,7 @@ Result<void> read_protocol(const JsonObject& root, Protocol& protocol) {
                                                "idle_seconds", "time_limit_seconds", "threads"}));
   FLOPWATT_TRY_VOID(read_count(*object, "warmup_steps", 0, kMaxSamples, protocol.warmup_steps));
   FLOPWATT_TRY_VOID(read_seconds(*object, "cooldown_seconds", 0, protocol.cooldown));
-  FLOPWATT_TRY_VOID(read_seconds(*object, "sample_seconds", 1e-6, protocol.sample_time));
+  FLOPWATT_TRY_VOID(read_seconds(*object, "sample_seconds", 1e-6, protocol.sample_time, 3600));
   FLOPWATT_TRY(const auto percent, object->optional_number("half_width_percent", 1e-6, 100));
   if (percent) protocol.half_width = *percent / 100;
   FLOPWATT_TRY_VOID(read_count(*object, "min_samples", 2, kMaxSamples, protocol.min_samples));
@@ -232,17 +233,9 @@ Result<void> read_peak(const JsonObject& root, const std::vector<Precision>& dty
 
 Result<void> read_device(const JsonObject& root, Plan& plan) {
   FLOPWATT_TRY(const auto word, root.optional_string("device"));
-  plan.device = word.value_or("cpu");
-  const std::size_t colon = plan.device.find(':');
-  const std::string kind = plan.device.substr(0, colon);
-  const std::string index = colon == std::string::npos ? "0" : plan.device.substr(colon + 1);
-  const bool whole = !index.empty() && index.size() <= 3 &&
-                     std::all_of(index.begin(), index.end(), [](char c) { return c >= '0' && c <= '9'; });
-  const bool known = kind == "cuda" || kind == "hip" || (kind == "cpu" && colon == std::string::npos);
-  if (!known || !whole) {
-    return fail(root.error("device", fmt::format("no device of this machine: '{}'", base::excerpt(plan.device)),
-                           "use cpu, cuda, cuda:1, hip or hip:1"));
-  }
+  const Result<workload::Place> place = workload::parse_place(word.value_or("cpu"));
+  if (!place) return fail(root.error("device", place.error().what, place.error().remedy));
+  plan.device = *place;
   return {};
 }
 
@@ -259,9 +252,11 @@ Result<void> read_weights(const JsonObject& root, Plan& plan) {
 }
 
 Result<void> read_axes(const JsonObject& root, Plan& plan) {
-  using work::Kernel;
-  using work::Recompute;
-  static constexpr std::pair<std::string_view, Kernel> kKernels[] = {{"eager", Kernel::eager}, {"sdpa", Kernel::sdpa}};
+  using workload::Attention;
+  using workload::Padding;
+  using workload::Recompute;
+  static constexpr std::pair<std::string_view, Attention> kAttentions[] = {{"eager", Attention::eager},
+                                                                           {"sdpa", Attention::sdpa}};
   static constexpr std::pair<std::string_view, Recompute> kRecomputes[] = {{"none", Recompute::none},
                                                                            {"full", Recompute::full}};
   static constexpr std::pair<std::string_view, Padding> kPaddings[] = {{"full", Padding::full},
@@ -275,7 +270,7 @@ Result<void> read_axes(const JsonObject& root, Plan& plan) {
     FLOPWATT_TRY(plan.dtypes.emplace_back(), dtype_of(root, "dtypes", word));
   }
   FLOPWATT_TRY_VOID(refuse_twice(root, "dtypes", plan.dtypes));
-  FLOPWATT_TRY(plan.attention, choices_of(root, "attention", {"sdpa"}, kKernels));
+  FLOPWATT_TRY(plan.attention, choices_of(root, "attention", {"sdpa"}, kAttentions));
   FLOPWATT_TRY(plan.recomputes, choices_of(root, "recompute", {"none"}, kRecomputes));
   FLOPWATT_TRY(plan.batches, sizes(root, "batch"));
   FLOPWATT_TRY(plan.sequences, sizes(root, "sequence"));
@@ -295,8 +290,6 @@ Result<void> read_axes(const JsonObject& root, Plan& plan) {
 }
 
 }  // namespace
-
-std::string_view name(Padding padding) noexcept { return padding == Padding::full ? "full" : "none"; }
 
 std::string_view name(PowerPlan::Source source) noexcept {
   switch (source) {
@@ -346,7 +339,7 @@ Result<Plan> read_plan(std::string_view text, std::string_view where) {
   FLOPWATT_TRY_VOID(read_weights(root, plan));
   FLOPWATT_TRY_VOID(read_device(root, plan));
   FLOPWATT_TRY(const auto seed, root.optional_int("seed", 0));
-  plan.seed = static_cast<std::uint64_t>(seed.value_or(0));
+  plan.seed = seed.value_or(0);
   FLOPWATT_TRY(const auto learning_rate, root.optional_number("learning_rate", 0, 1e3));
   plan.learning_rate = learning_rate.value_or(plan.learning_rate);
   FLOPWATT_TRY(const auto weight_decay, root.optional_number("weight_decay", 0, 1e3));
@@ -356,7 +349,8 @@ Result<Plan> read_plan(std::string_view text, std::string_view where) {
   FLOPWATT_TRY_VOID(read_protocol(root, plan.protocol));
   FLOPWATT_TRY_VOID(read_power(root, plan.power));
   FLOPWATT_TRY_VOID(read_peak(root, plan.dtypes, plan.peak));
-  if (plan.peak.source == PeakPlan::Source::catalogue && plan.device == "cpu" && plan.peak.device.empty()) {
+  if (plan.peak.source == PeakPlan::Source::catalogue && plan.device.type == workload::Place::Type::cpu &&
+      plan.peak.device.empty()) {
     return fail(
         root.error("peak", "the catalogue knows no processors", "say [peak] source = \"measured\", or state one"));
   }

@@ -10,18 +10,11 @@
 #include "flopwatt/base/result.hpp"
 #include "flopwatt/units/precision.hpp"
 #include "flopwatt/units/quantity.hpp"
-#include "flopwatt/work/workload.hpp"
+#include "flopwatt/workload/job.hpp"
 
 /// What a sweep measures, how, and against what: the TOML file of `flopwatt sweep PLAN` (docs/sweep.md).
 
 namespace flopwatt::sweep {
-
-/// Whether every sequence is filled up to the length that the plan asks for.
-enum class Padding : std::uint8_t {
-  full,  ///< the tensors hold `sequence` tokens
-  none,  ///< the prompt as it is, as the public study ran it: 11 tokens whatever the context window
-};
-[[nodiscard]] std::string_view name(Padding padding) noexcept;
 
 /// How a run is measured.  The defaults are the public study's (arXiv 2608.03880).
 struct Protocol {
@@ -78,12 +71,12 @@ struct Plan {
   std::vector<std::string> models;
   std::map<std::string, std::string> weights;  ///< model as written → safetensors file; the others are random
   std::vector<units::Precision> dtypes;        ///< float32, tf32, float16, bfloat16
-  std::vector<work::Kernel> attention;         ///< eager, sdpa
+  std::vector<workload::Attention> attention;  ///< eager, sdpa
   std::vector<std::int64_t> batches, sequences, accumulations;
-  std::vector<work::Recompute> recomputes;  ///< none, full
-  Padding padding = Padding::full;
-  std::string device = "cpu";  ///< cpu, cuda, cuda:1, hip, hip:0
-  std::uint64_t seed = 0;      ///< of the order of the runs, the weights and the tokens
+  std::vector<workload::Recompute> recomputes;  ///< none, full
+  workload::Padding padding = workload::Padding::full;
+  workload::Place device;
+  std::int64_t seed = 0;  ///< of the order of the runs, the weights and the tokens
   double learning_rate = 1e-4, weight_decay = 0.01;
   std::string workload;  ///< program that runs the steps; empty: found beside flopwatt
   Protocol protocol;

@@ -27,9 +27,9 @@ TEST(Plan, DefaultsAreTheStudysProtocol) {
   EXPECT_EQ(plan->protocol.repeats, 4);
   EXPECT_DOUBLE_EQ(plan->learning_rate, 1e-4);
   EXPECT_DOUBLE_EQ(plan->weight_decay, 0.01);
-  EXPECT_EQ(plan->padding, Padding::full);
+  EXPECT_EQ(plan->padding, workload::Padding::full);
   EXPECT_EQ(plan->power.source, PowerPlan::Source::automatic);
-  EXPECT_THAT(plan->attention, ElementsAre(work::Kernel::sdpa));
+  EXPECT_THAT(plan->attention, ElementsAre(workload::Attention::sdpa));
 }
 
 TEST(Plan, ReadsEveryKey) {
@@ -81,7 +81,7 @@ bfloat16 = 2e11
   EXPECT_THAT(plan->dtypes, ElementsAre(units::Precision::float32, units::Precision::tf32, units::Precision::float16,
                                         units::Precision::bfloat16));
   EXPECT_EQ(plan->weights.at("gpt2"), "gpt2.safetensors");
-  EXPECT_EQ(plan->device, "cuda:1");
+  EXPECT_EQ(plan->device, (workload::Place{workload::Place::Type::cuda, 1}));
   EXPECT_EQ(plan->protocol.time_limit, 60 * units::second);
   EXPECT_DOUBLE_EQ(plan->protocol.half_width, 0.02);
   EXPECT_EQ(plan->power.base, 20 * units::watt);

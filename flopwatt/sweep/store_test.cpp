@@ -1,0 +1,343 @@
+#include "flopwatt/sweep/store.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "flopwatt/stats/random.hpp"
+#include "flopwatt/sweep/merge.hpp"
+
+namespace flopwatt::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class StoreTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "flopwatt-store-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  fs::path folder_;
+};
+
+Configuration configuration(std::int64_t batch = 1) {
+  return {.model = "tiny", .config_sha256 = "00", .batch = batch, .sequence = 64, .device_kind = "cpu"};
+}
+
+RunRecord run(const std::string& uid, std::int64_t repeat = 1, std::int64_t batch = 1) {
+  RunRecord out;
+  out.uid = uid;
+  out.configuration = configuration(batch).id();
+  out.repeat = repeat;
+  out.host = "here";
+  out.step_flops = units::Count{static_cast<__int128>(1) << 100};
+  return out;
+}
+
+/// Every figure depends on the number, so that a row of another one is seen.
+SampleRecord sample(std::int64_t number) {
+  SampleRecord out;
+  out.number = number;
+  out.steps = 3 * number;
+  out.tokens = 7 * number;
+  out.device_seconds = 0.1 * static_cast<double>(number);
+  out.mfu = 1.0 / static_cast<double>(number);
+  if (number % 2 == 0) out.power_watts = 100.0 + static_cast<double>(number);
+  if (number % 2 != 0) out.power_missing = "no_samples";
+  return out;
+}
+
+Store create(const std::string& file, std::int64_t samples) {
+  auto store = Store::open(file, Store::Mode::resume);
+  EXPECT_TRUE(store) << store.error().message();
+  EXPECT_TRUE(store->add_plan("plan", "protocol"));
+  EXPECT_TRUE(store->add(configuration()));
+  RunRecord first = run("first");
+  EXPECT_TRUE(store->begin(first));
+  for (std::int64_t i = 1; i <= samples; ++i) EXPECT_TRUE(store->add(first.id, sample(i)));
+  return *std::move(store);
+}
+
+std::string slurp(const std::string& file) {
+  std::ifstream in{file, std::ios::binary};
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+void spit(const std::string& file, const std::string& bytes) {
+  std::ofstream{file, std::ios::binary | std::ios::trunc} << bytes;
+}
+
+TEST_F(StoreTest, KeepsWhatItIsGiven) {
+  {
+    Store store = create(path("a.db"), 3);
+    RunRecord changed = store.runs()->front();
+    changed.state = RunState::finished;
+    changed.reason = reason::kConverged;
+    changed.bandwidth_bytes_per_second = 1e9;
+    EXPECT_TRUE(store.update(changed));
+    EXPECT_TRUE(store.add(IdleRecord{.host = "here", .seconds = 1, .power_watts = 12.5}));
+    EXPECT_TRUE(store.add(CeilingRecord{.host = "here", .dtype = "float32", .flops_per_second = 1e11}));
+  }
+  auto store = Store::open(path("a.db"), Store::Mode::read);
+  ASSERT_TRUE(store) << store.error().message();
+  EXPECT_EQ(*store->protocol(), "protocol");
+  ASSERT_EQ(store->configurations()->size(), 1U);
+  EXPECT_EQ(store->configurations()->front().configuration, configuration());
+  const auto runs = store->runs();
+  ASSERT_TRUE(runs);
+  ASSERT_EQ(runs->size(), 1U);
+  EXPECT_EQ(runs->front().state, RunState::finished);
+  EXPECT_EQ(runs->front().step_flops, units::Count{static_cast<__int128>(1) << 100});
+  EXPECT_EQ(runs->front().bandwidth_bytes_per_second, 1e9);
+  const auto samples = store->samples(runs->front().id);
+  ASSERT_TRUE(samples);
+  EXPECT_THAT(*samples, testing::ElementsAre(sample(1), sample(2), sample(3)));
+  EXPECT_EQ(store->idle()->front().power_watts, 12.5);
+  EXPECT_EQ(store->ceilings()->front().flops_per_second, 1e11);
+}
+
+TEST_F(StoreTest, AnotherProtocolIsRefused) {
+  Store store = create(path("a.db"), 1);
+  EXPECT_TRUE(store.add_plan("more models", "protocol"));
+  const auto other = store.add_plan("plan", "other");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Errc::bad_data);
+}
+
+TEST_F(StoreTest, OneSweepWritesOthersRead) {
+  const Store writing = create(path("a.db"), 1);
+  const auto second = Store::open(path("a.db"), Store::Mode::resume);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Errc::unavailable);
+  auto reading = Store::open(path("a.db"), Store::Mode::read);
+  ASSERT_TRUE(reading) << reading.error().message();
+  EXPECT_EQ(reading->samples(1)->size(), 1U);
+}
+
+TEST_F(StoreTest, WhatIsNoStoreIsRefusedByName) {
+  spit(path("empty.db"), "");
+  spit(path("text.db"), std::string(4096, 'x'));
+  fs::create_directory(path("folder"));
+  {
+    auto other = Database::open(path("other.db"), Database::Mode::create);
+    ASSERT_TRUE(other);
+    ASSERT_TRUE(other->execute("CREATE TABLE t(a)"));
+  }
+  {
+    {
+      ASSERT_TRUE(create(path("newer.db"), 1).database().execute("PRAGMA user_version=99"));
+    }
+  }
+  for (const char* file : {"missing.db", "empty.db", "text.db", "folder", "other.db", "newer.db"}) {
+    const auto store = Store::open(path(file), Store::Mode::read);
+    ASSERT_FALSE(store) << file;
+    EXPECT_EQ(store.error().code, Errc::bad_data) << file;
+    EXPECT_EQ(store.error().where, path(file));
+  }
+  EXPECT_FALSE(fs::exists(path("missing.db")));  // reading makes no file
+}
+
+/// Opens as a prefix of what was there, or is refused by name.  Returns whether it opened.
+bool opens_as_a_prefix(const std::string& file, std::int64_t samples) {
+  auto store = Store::open(file, Store::Mode::read);
+  if (!store) {
+    EXPECT_EQ(store.error().code, Errc::bad_data);
+    EXPECT_EQ(store.error().where, file);
+    return false;
+  }
+  const auto runs = store->runs();
+  EXPECT_TRUE(runs) << runs.error().message();
+  if (!runs || runs->empty()) return true;
+  const auto found = store->samples(runs->front().id);
+  EXPECT_TRUE(found);
+  EXPECT_LE(found->size(), static_cast<std::size_t>(samples));
+  for (std::size_t i = 0; i < found->size(); ++i) EXPECT_EQ((*found)[i], sample(static_cast<std::int64_t>(i) + 1));
+  return true;
+}
+
+TEST_F(StoreTest, AFileCutAtAnyByteOpensOrIsRefused) {
+  {
+    EXPECT_TRUE(create(path("whole.db"), 200).checkpoint());
+  }
+  const std::string bytes = slurp(path("whole.db"));
+  ASSERT_GT(bytes.size(), 20'000U);
+  stats::Random random{1};
+  std::vector<std::size_t> cuts{0, 1, 15, 16, 17, 99, 100, 101, bytes.size() - 1};
+  for (std::size_t page = 4096; page < bytes.size(); page += 4096) {
+    cuts.insert(cuts.end(), {page - 1, page, page + 1});
+  }
+  for (int i = 0; i < 100; ++i) cuts.push_back(random.below(static_cast<std::uint32_t>(bytes.size())));
+  for (const std::size_t cut : cuts) {
+    SCOPED_TRACE(cut);
+    spit(path("cut.db"), bytes.substr(0, cut));
+    EXPECT_FALSE(opens_as_a_prefix(path("cut.db"), 200));  // no page is spare in this file
+    for (const char* side : {"cut.db-wal", "cut.db-shm"}) fs::remove(path(side));
+  }
+  EXPECT_TRUE(opens_as_a_prefix(path("whole.db"), 200));
+}
+
+TEST_F(StoreTest, ALogCutAtAnyByteLosesItsTailOnly) {
+  Store store = create(path("whole.db"), 100);  // stays open: closing would move the log into the file
+  const std::string bytes = slurp(path("whole.db"));
+  const std::string log = slurp(path("whole.db-wal"));
+  ASSERT_GT(log.size(), 100'000U);
+  stats::Random random{2};
+  std::vector<std::size_t> cuts{0, 1, 31, 32, 33, log.size() - 1, log.size()};
+  for (int i = 0; i < 150; ++i) cuts.push_back(random.below(static_cast<std::uint32_t>(log.size())));
+  std::int64_t opened = 0;
+  for (const std::size_t cut : cuts) {
+    SCOPED_TRACE(cut);
+    spit(path("cut.db"), bytes);
+    spit(path("cut.db-wal"), log.substr(0, cut));
+    if (opens_as_a_prefix(path("cut.db"), 100)) ++opened;
+    for (const char* side : {"cut.db-wal", "cut.db-shm"}) fs::remove(path(side));
+  }
+  EXPECT_GT(opened, 100);
+}
+
+/// A child stores samples and says through a pipe which are stored; it is killed at a random moment, 50 times.  All
+/// that it said must be there, at most one more, and the next life goes on from there.
+TEST_F(StoreTest, KilledAtFiftyRandomMomentsNothingAcknowledgedIsLost) {
+  stats::Random random{3};
+  std::int64_t stored = 0;
+  for (int life = 0; life < 50; ++life) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::close(ends[0]);
+      auto store = Store::open(path("a.db"), Store::Mode::resume);
+      if (!store || !store->mark_killed() || !store->add(configuration())) ::_exit(1);
+      std::vector<RunRecord> runs = store->runs().value();
+      RunRecord mine = runs.empty() ? run("first") : runs.front();
+      if (runs.empty() && !store->begin(mine)) ::_exit(1);
+      for (auto number = static_cast<std::int64_t>(store->samples(mine.id)->size()) + 1;; ++number) {
+        if (!store->add(mine.id, sample(number))) ::_exit(1);
+        if (::write(ends[1], &number, sizeof number) != sizeof number) ::_exit(1);
+      }
+    }
+    ::close(ends[1]);
+    std::int64_t acknowledged = stored;
+    std::int64_t number = 0;
+    // Some are killed while they open the store, most while they write.
+    if (life % 5 != 0) {
+      if (::read(ends[0], &number, sizeof number) == sizeof number) acknowledged = number;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds{random.below(12'000)});
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    while (::read(ends[0], &number, sizeof number) == sizeof number) acknowledged = number;
+    ::close(ends[0]);
+
+    auto store = Store::open(path("a.db"), Store::Mode::read);
+    if (!store && stored == 0 && acknowledged == 0) continue;  // killed before it had made one
+    ASSERT_TRUE(store) << store.error().message();
+    const auto runs = store->runs();
+    ASSERT_TRUE(runs);
+    const auto samples = runs->empty() ? std::vector<SampleRecord>{} : *store->samples(runs->front().id);
+    stored = static_cast<std::int64_t>(samples.size());
+    EXPECT_GE(stored, acknowledged);
+    EXPECT_LE(stored, acknowledged + 1);
+    for (std::int64_t i = 0; i < stored; ++i) ASSERT_EQ(samples[static_cast<std::size_t>(i)], sample(i + 1));
+  }
+  EXPECT_GT(stored, 50);
+}
+
+TEST_F(StoreTest, MergeJoinsWhatIsNew) {
+  {
+    Store a = create(path("a.db"), 3);
+    Store b = create(path("b.db"), 0);
+    EXPECT_TRUE(b.add(configuration(2)));
+    RunRecord second = run("second", 1, 2);
+    EXPECT_TRUE(b.begin(second));
+    EXPECT_TRUE(b.add(second.id, sample(1)));
+  }
+  auto into = Store::open(path("out.db"), Store::Mode::resume);
+  auto a = Store::open(path("a.db"), Store::Mode::read);
+  auto b = Store::open(path("b.db"), Store::Mode::read);
+  ASSERT_TRUE(into && a && b);
+  ASSERT_TRUE(merge(*into, *a));
+  const auto merged = merge(*into, *b);
+  ASSERT_TRUE(merged) << merged.error().message();
+  EXPECT_EQ(merged->runs, 1);
+  EXPECT_EQ(merged->samples, 1);
+  EXPECT_EQ(merged->known, 1);  // `first` of b holds nothing that a does not
+  EXPECT_EQ(into->runs()->size(), 2U);
+  EXPECT_EQ(into->configurations()->size(), 2U);
+  EXPECT_EQ(into->samples(1)->size(), 3U);
+  const auto again = merge(*into, *b);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->runs + again->samples, 0);
+}
+
+TEST_F(StoreTest, MergeTakesTheLongerRecordOfOneRun) {
+  Store older = create(path("a.db"), 2);
+  Store newer = create(path("b.db"), 5);
+  ASSERT_TRUE(merge(older, newer));
+  EXPECT_EQ(older.samples(1)->size(), 5U);
+  const auto back = merge(newer, older);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->known, 1);
+}
+
+TEST_F(StoreTest, MergeRefusesARunWithTwoStories) {
+  Store a = create(path("a.db"), 2);
+  Store b = create(path("b.db"), 1);
+  SampleRecord other = sample(2);
+  other.mfu = 0.5001;
+  ASSERT_TRUE(b.add(1, other));
+  RunRecord more = run("more", 2);
+  ASSERT_TRUE(b.begin(more));
+  const auto merged = merge(a, b);
+  ASSERT_FALSE(merged);
+  EXPECT_EQ(merged.error().code, Errc::bad_data);
+  EXPECT_EQ(merged.error().where, path("b.db"));
+  EXPECT_THAT(merged.error().what, HasSubstr(path("a.db")));
+  EXPECT_EQ(a.runs()->size(), 1U);  // nothing of b came in
+}
+
+TEST_F(StoreTest, MergeKeepsTheFirstOfTwoMeasurementsOfOneRepeat) {
+  Store a = create(path("a.db"), 2);
+  Store b = create(path("b.db"), 0);
+  for (auto* store : {&a, &b}) {
+    RunRecord mine = run(store == &a ? "here" : "there", 2);
+    mine.state = RunState::finished;
+    ASSERT_TRUE(store->begin(mine));
+    ASSERT_TRUE(store->add(mine.id, sample(1)));
+  }
+  const auto merged = merge(a, b);
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(merged->repeated, 1);
+  EXPECT_EQ(a.runs()->size(), 2U);
+}
+
+TEST_F(StoreTest, MergeRefusesAnotherProtocol) {
+  Store a = create(path("a.db"), 1);
+  auto b = Store::open(path("b.db"), Store::Mode::resume);
+  ASSERT_TRUE(b->add_plan("plan", "other"));
+  const auto merged = merge(a, *b);
+  ASSERT_FALSE(merged);
+  EXPECT_EQ(merged.error().code, Errc::bad_data);
+}
+
+}  // namespace
+}  // namespace flopwatt::sweep
