@@ -36,6 +36,7 @@ constexpr Ending kEndings[] = {
     {"_scales", "", scale, "scales of MXFP4 blocks"},
     {".weight_scale_inv", ".weight", scale, kFp8Scale},
     {"_scale_inv", "", scale, kFp8Scale},
+    {"_scale", "", scale, "scales of quantised weights"},
     {".weight_scale", ".weight", scale, "scales of quantised weights"},
     {".weight_scale_2", ".weight", scale, "a second level of scales"},
     {".weight_global_scale", ".weight", scale, "a second level of scales"},

@@ -10,17 +10,13 @@
 #include <utility>
 
 #include "flopwatt/model/checkpoint_names.hpp"
+#include "flopwatt/model/expert_layout.hpp"
 #include "flopwatt/model/quantized_names.hpp"
 
 namespace flopwatt::model {
 namespace {
 
 using units::Count;
-
-constexpr std::array<std::string_view, 14> kKindNames{"prefix",  "tied_copy",  "excluded",    "buffer",       "adapter",
-                                                      "packed",  "scale",      "stored_type", "missing_file", "index",
-                                                      "missing", "unexpected", "shape",       "total"};
-constexpr std::array<std::string_view, 3> kVerdictNames{"equal", "explained", "contradicts"};
 
 StoredType stored_type(units::Precision precision) {
   switch (precision) {
@@ -59,13 +55,19 @@ bool same_dims(const Tensor& tensor, const StoredTensor& stored) {
   return std::equal(tensor.dims.begin(), tensor.dims.begin() + tensor.rank, stored.dims.begin(), stored.dims.end());
 }
 
+/// All experts in one tensor, its last two axes swapped.
+bool turned(const Tensor& tensor, const StoredTensor& stored) {
+  return tensor.rank == 3 && tensor.use == Use::product && stored.dims.size() == 3 &&
+         stored.dims[0] == tensor.dims[0] && stored.dims[1] == tensor.dims[2] && stored.dims[2] == tensor.dims[1];
+}
+
 std::string dims_text(const Tensor& tensor) {
   return fmt::format("[{}]", fmt::join(tensor.dims.begin(), tensor.dims.begin() + tensor.rank, ", "));
 }
 
 /// Bits of one element of a weight whose elements are packed into integers; nothing if they do not fill them evenly.
-std::optional<int> packed_bits(const Tensor& tensor, const StoredTensor& stored) {
-  const Count all = Count{stored.bytes} * 8, each = elements(tensor);
+std::optional<int> packed_bits(Count each, const StoredTensor& stored) {
+  const Count all = Count{stored.bytes} * 8;
   if (!is_integer(stored.type) || each <= Count{0} || all % each != Count{0}) return std::nullopt;
   const Count width = all / each;
   if (width < Count{1} || width > Count{8}) return std::nullopt;
@@ -91,11 +93,21 @@ class Comparison {
         listing_{listing},
         census_{std::move(census)},
         finder_{census_, names_of(listing)},
+        layouts_{census_, finder_, listing.tensors},
         found_(census_.size(), false) {}
 
   Verification run() {
     begin();
-    for (const ListedTensor& listed : listing_.tensors) compare(listed);
+    std::vector<bool> told(listing_.tensors.size(), false);
+    for (const ExpertUnit& unit : layouts_.units()) {
+      compare_experts(unit);
+      for (const ExpertPart& part : unit.parts) told[part.listed] = true;
+    }
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      const ListedTensor& listed = listing_.tensors[i];
+      if (listed.stored) result_.stored_elements += stored_elements(*listed.stored);
+      if (!told[i]) compare(listed);
+    }
     report_missing();
     report_prefixes();
     report_files();
@@ -132,7 +144,8 @@ class Comparison {
   }
 
   /// Of one tensor in the type of the census; half a byte counts as one.
-  [[nodiscard]] Count bytes(const Tensor& tensor) const { return (elements(tensor) * bits(result_.type) + 7) / 8; }
+  [[nodiscard]] Count bytes(const Tensor& tensor) const { return bytes(elements(tensor)); }
+  [[nodiscard]] Count bytes(Count each) const { return (each * bits(result_.type) + 7) / 8; }
 
   struct Delta {
     Count elements, bytes;
@@ -159,8 +172,8 @@ class Comparison {
   }
 
   void compare(const ListedTensor& listed) {
-    if (listed.stored) result_.stored_elements += stored_elements(*listed.stored);
-    const std::optional<std::size_t> place = finder_.find(listed.name);
+    std::optional<std::size_t> place = finder_.find(listed.name);
+    if (!place) place = renamed(listed);
     if (!place) return explain(listed);
     if (found_[*place]) {
       differ(DifferenceKind::unexpected, "the checkpoint holds a second tensor of this name",
@@ -188,26 +201,70 @@ class Comparison {
   void compare_stored(const StoredTensor& stored, const Tensor& tensor) {
     if (same_dims(tensor, stored)) {
       ++result_.tensors_equal;
-      if (stored.type == result_.type) return;
-      const bool quantized = architecture_.quantization && bits(stored.type) <= 8;
-      differ(DifferenceKind::stored_type,
-             quantized
-                 ? fmt::format("stored in {} by the quantisation '{}'", name(stored.type),
-                               base::excerpt(architecture_.quantization->method))
-                 : fmt::format("stored in {} where {} {}", name(stored.type),
-                               result_.type_assumed ? "most of the file is" : "the config says", name(result_.type)),
-             {}, stored.name, {Count{0}, Count{stored.bytes} - bytes(tensor)});
-      return;
+      return compare_type(stored, elements(tensor));
     }
-    if (packed_bits(tensor, stored) && stored_elements(stored) < elements(tensor)) {
+    if (packed_bits(elements(tensor), stored) && stored_elements(stored) < elements(tensor)) {
       return packed(stored, tensor, "packed weights");
+    }
+    if (tensor.component == Component::experts && turned(tensor, stored)) {
+      differ(DifferenceKind::layout, "an expert's inputs and outputs stand the other way round than in the census", {},
+             stored.name, {});
+      return compare_type(stored, elements(tensor));
     }
     shape_differs(stored, tensor, elements(tensor));
   }
 
+  void compare_type(const StoredTensor& stored, Count each) {
+    if (stored.type == result_.type) return;
+    const bool quantized = architecture_.quantization && bits(stored.type) <= 8;
+    differ(DifferenceKind::stored_type,
+           quantized
+               ? fmt::format("stored in {} by the quantisation '{}'", name(stored.type),
+                             base::excerpt(architecture_.quantization->method))
+               : fmt::format("stored in {} where {} {}", name(stored.type),
+                             result_.type_assumed ? "most of the file is" : "the config says", name(result_.type)),
+           {}, stored.name, {Count{0}, Count{stored.bytes} - bytes(each)});
+  }
+
+  /// A tensor beside the experts whose module has another name in the census.
+  std::optional<std::size_t> renamed(const ListedTensor& listed) {
+    const std::optional<std::string> name = layouts_.census_name(listed.name);
+    const std::optional<std::size_t> place = name ? finder_.find(*name) : std::nullopt;
+    if (!place || found_[*place]) return std::nullopt;
+    differ(DifferenceKind::layout, layouts_.rename_cause(listed.name), {}, listed.name, {});
+    return place;
+  }
+
+  /// Experts that the file stores in another layout.
+  void compare_experts(const ExpertUnit& unit) {
+    for (const std::size_t place : unit.census) found_[place] = true;
+    for (const ExpertPart& part : unit.parts) {
+      const ListedTensor& listed = listing_.tensors[part.listed];
+      if (!listed.stored) {
+        ++result_.tensors_by_name;
+        unread_bytes_ += bytes(part.elements);
+      } else if (unit.misfit || (!part.packing.empty() && !packed_bits(part.elements, *listed.stored))) {
+        differ(DifferenceKind::shape, unit.cause + ", and one " + unit.misfit.value_or("has another size"),
+               without_indices(listed.name), listed.name,
+               {stored_elements(*listed.stored) - part.elements, Count{listed.stored->bytes} - bytes(part.elements)},
+               true);
+        continue;
+      } else if (!part.packing.empty()) {
+        packed(*listed.stored, part.elements, part.packing);
+      } else {
+        compare_type(*listed.stored, part.elements);
+      }
+      differ(DifferenceKind::layout, unit.cause, {}, listed.name, {});
+    }
+  }
+
   void packed(const StoredTensor& stored, const Tensor& tensor, std::string_view meaning) {
-    const std::optional<int> width = packed_bits(tensor, stored);
-    if (!width) return shape_differs(stored, tensor, elements(tensor));
+    if (!packed_bits(elements(tensor), stored)) return shape_differs(stored, tensor, elements(tensor));
+    packed(stored, elements(tensor), meaning);
+  }
+
+  void packed(const StoredTensor& stored, Count each, std::string_view meaning) {
+    const std::optional<int> width = packed_bits(each, stored);
     std::string cause = fmt::format("{}, {} bits each in {}", meaning, *width, name(stored.type));
     if (!architecture_.quantization) {
       cause += ", although the config names no quantisation";
@@ -215,7 +272,7 @@ class Comparison {
       cause += fmt::format(", where the config says {}", said);
     }
     differ(DifferenceKind::packed, std::move(cause), {}, stored.name,
-           {stored_elements(stored) - elements(tensor), Count{stored.bytes} - bytes(tensor)});
+           {stored_elements(stored) - each, Count{stored.bytes} - bytes(each)});
   }
 
   void shape_differs(const StoredTensor& stored, const Tensor& tensor, Count counted) {
@@ -268,8 +325,9 @@ class Comparison {
   }
 
   bool explain_quantized(const ListedTensor& listed) {
-    const auto known =
-        quantized_name(listed.name, [&](std::string_view weight) { return finder_.find(weight).has_value(); });
+    const auto known = quantized_name(listed.name, [&](std::string_view weight) {
+      return finder_.find(weight).has_value() || layouts_.has_weight(weight);
+    });
     if (!known) return false;
     ++unsized_;
     if (known->part == QuantizedPart::scale) {
@@ -277,11 +335,11 @@ class Comparison {
              all_of(listed));
       return true;
     }
-    const std::size_t place = *finder_.find(known->weight);
-    if (found_[place]) return false;
-    found_[place] = true;
+    const std::optional<std::size_t> place = finder_.find(known->weight);
+    if (!place || found_[*place]) return false;
+    found_[*place] = true;
     if (listed.stored) {
-      packed(*listed.stored, *census_[place].tensor, known->meaning);
+      packed(*listed.stored, *census_[*place].tensor, known->meaning);
     } else {
       differ(DifferenceKind::packed, std::string{known->meaning}, {}, listed.name, {});
       ++result_.tensors_by_name;
@@ -441,6 +499,7 @@ class Comparison {
   const CheckpointListing& listing_;
   std::vector<NamedTensor> census_;
   NameFinder finder_;
+  ExpertLayouts layouts_;
   std::vector<bool> found_;
   std::map<std::tuple<DifferenceKind, std::string, std::string>, std::size_t> groups_;
   std::uint64_t unsized_ = 0;  ///< tensors beyond the census; of those that only an index names, no size is known
@@ -450,48 +509,9 @@ class Comparison {
 
 }  // namespace
 
-std::string_view name(DifferenceKind kind) noexcept { return kKindNames[static_cast<std::size_t>(kind)]; }
-std::string_view name(Verdict verdict) noexcept { return kVerdictNames[static_cast<std::size_t>(verdict)]; }
-
-Count Verification::unexplained_bytes() const {
-  if (!payload_bytes) return Count{0};
-  Count rest = Count{*payload_bytes} - census_bytes;
-  for (const Difference& difference : differences) rest -= difference.bytes;
-  return rest;
-}
-
 Result<Verification> verify(const Architecture& architecture, const CheckpointListing& listing) {
   FLOPWATT_TRY(std::vector<NamedTensor> census, checkpoint_tensors(architecture));
   return Comparison{architecture, listing, std::move(census)}.run();
-}
-
-std::string conclusion(const Verification& v) {
-  if (v.verdict == Verdict::contradicts) {
-    const Difference& first = v.differences.front();
-    return fmt::format("the checkpoint contradicts the census: {}{}{}", base::excerpt(first.tensor, 120),
-                       first.tensor.empty() ? "" : ": ", first.cause);
-  }
-  if (!v.payload_bytes) {
-    const bool equal = v.verdict == Verdict::equal;
-    const std::string total = v.index_total_bytes ? fmt::format(", and its total of {} bytes {}",
-                                                                units::to_grouped_string(*v.index_total_bytes),
-                                                                equal ? "agrees to the byte" : "is explained")
-                                                  : ", which gives no total";
-    return fmt::format("all {} names of the index are {}{}; shapes and types stand in the shards only",
-                       v.tensors_listed, equal ? "those of the census" : "explained", total);
-  }
-  const Count payload{*v.payload_bytes};
-  const std::string header = fmt::format("behind {} header bytes", units::to_grouped_string(*v.header_bytes));
-  if (payload == v.census_bytes) {
-    return fmt::format("payload and census agree to the byte: {} bytes in {} tensors, {}",
-                       units::to_grouped_string(payload), v.tensors_listed, header);
-  }
-  const bool more = payload > v.census_bytes;
-  return fmt::format(
-      "parameters agree; the payload of {} bytes, {}, has {} bytes {} than the census, every one "
-      "explained",
-      units::to_grouped_string(payload), header,
-      units::to_grouped_string(more ? payload - v.census_bytes : v.census_bytes - payload), more ? "more" : "fewer");
 }
 
 }  // namespace flopwatt::model

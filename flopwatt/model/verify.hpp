@@ -30,6 +30,7 @@ enum class DifferenceKind : std::uint8_t {
   unexpected,    ///< the checkpoint has it, the census has not
   shape,         ///< both have it, in different shapes
   total,         ///< the index's total is another one than the census'
+  layout,        ///< the same experts stored in other tensors: all in one or one each, gate and up together or apart
 };
 /// The JSON word: "tied_copy".
 [[nodiscard]] std::string_view name(DifferenceKind kind) noexcept;
