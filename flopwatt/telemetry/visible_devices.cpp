@@ -1,0 +1,119 @@
+#include "flopwatt/telemetry/visible_devices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+
+#include "flopwatt/telemetry/pci_id.hpp"
+
+namespace flopwatt::telemetry {
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read once, before threads start
+  if (value == nullptr) return std::nullopt;
+  return std::string{value};
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+  return text;
+}
+
+bool same_beginning(std::string_view whole, std::string_view part) {
+  return whole.size() >= part.size() && std::equal(part.begin(), part.end(), whole.begin(), [](char a, char b) {
+           return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+         });
+}
+
+/// The only device whose UUID begins so.
+std::optional<std::size_t> by_uuid(std::span<const DeviceInfo> devices, std::string_view part) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].uuid.empty() || !same_beginning(devices[i].uuid, part)) continue;
+    if (devices[i].uuid.size() == part.size()) return i;
+    if (found) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+CudaEnvironment CudaEnvironment::current() { return {variable("CUDA_VISIBLE_DEVICES"), variable("CUDA_DEVICE_ORDER")}; }
+
+base::Result<VisibleDevices> visible_devices(std::span<const DeviceInfo> devices, const CudaEnvironment& environment) {
+  const std::vector<std::size_t> boards = [&] {
+    std::vector<std::size_t> result;
+    for (const std::size_t i : outermost(devices)) result.push_back(i);
+    return result;
+  }();
+  const bool by_address = environment.device_order == "PCI_BUS_ID";
+  const bool all_alike = std::all_of(boards.begin(), boards.end(), [&](std::size_t i) {
+    return devices[i].name == devices[boards.front()].name && !devices[i].name.empty();
+  });
+  VisibleDevices result;
+  if (!environment.visible_devices) {
+    result.devices = boards;
+    if (!by_address && !all_alike) {
+      result.notes.emplace_back(
+          "the devices differ and CUDA_DEVICE_ORDER is not PCI_BUS_ID: CUDA's indices are not these; go by UUID");
+    }
+    return result;
+  }
+  std::string_view rest = *environment.visible_devices;
+  if (trim(rest).empty()) return result;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view entry = trim(rest.substr(0, comma));
+    std::optional<std::size_t> found;
+    std::int64_t index = -1;
+    const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), index);
+    const bool is_index = !entry.empty() && error == std::errc{} && end == entry.data() + entry.size();
+    if (is_index && index >= 0 && static_cast<std::size_t>(index) < boards.size()) {
+      if (!by_address && !all_alike) {
+        return base::fail(base::Errc::usage,
+                          fmt::format("CUDA's device {} cannot be found in the driver's list: the devices differ, and "
+                                      "CUDA numbers the fastest first",
+                                      index),
+                          "CUDA_VISIBLE_DEVICES", "set CUDA_DEVICE_ORDER=PCI_BUS_ID, or give UUIDs");
+      }
+      found = boards[static_cast<std::size_t>(index)];
+    } else if (same_beginning(entry, "GPU-") || same_beginning(entry, "MIG-")) {
+      found = by_uuid(devices, entry);
+    }
+    if (!found) {
+      if (entry != "-1") {
+        result.notes.push_back(
+            fmt::format("CUDA_VISIBLE_DEVICES ends before \"{}\", which is no one device", base::excerpt(entry)));
+      }
+      return result;
+    }
+    if (std::find(result.devices.begin(), result.devices.end(), *found) != result.devices.end()) {
+      // The same device twice is an error to CUDA, which then offers none.
+      return VisibleDevices{
+          {}, {fmt::format("CUDA_VISIBLE_DEVICES names {} twice: CUDA offers no device then", devices[*found].id())}};
+    }
+    result.devices.push_back(*found);
+    if (comma == std::string_view::npos) return result;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+std::optional<std::size_t> find_device(std::span<const DeviceInfo> devices, std::string_view identity) {
+  identity = trim(identity);
+  if (const auto address = normal_pci_id(identity)) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (devices[i].pci_id == *address) return i;
+    }
+    return std::nullopt;
+  }
+  if (identity.size() < 5) return std::nullopt;  // "GPU-" alone is no beginning of one UUID
+  return by_uuid(devices, identity);
+}
+
+}  // namespace flopwatt::telemetry
