@@ -10,6 +10,8 @@ set(FLOPWATT_PACKAGE_OF_nlohmann_json::nlohmann_json nlohmann_json)
 set(FLOPWATT_PKGCONFIG_OF_nlohmann_json::nlohmann_json nlohmann_json)
 set(FLOPWATT_PACKAGE_OF_SQLite::SQLite3 SQLite3)
 set(FLOPWATT_PKGCONFIG_OF_SQLite::SQLite3 sqlite3)
+set(FLOPWATT_PACKAGE_OF_prometheus-cpp::core prometheus-cpp)
+set(FLOPWATT_PKGCONFIG_OF_prometheus-cpp::core prometheus-cpp-core)
 set(FLOPWATT_PACKAGE_OF_Threads::Threads Threads)
 set(FLOPWATT_PKGCONFIG_OF_Threads::Threads -)
 

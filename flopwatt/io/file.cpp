@@ -15,53 +15,10 @@
 #include <optional>
 #include <utility>
 
+#include "flopwatt/io/descriptor.hpp"
+
 namespace flopwatt::io {
 namespace {
-
-// Closes a file descriptor at the end of a scope.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_{fd} {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool valid() const { return fd_ >= 0; }
-  // Closes now and tells whether it worked: a network file system reports a full disk only here.
-  [[nodiscard]] bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
-
-tl::unexpected<Error> system_failure(std::string_view doing, const std::string& path, int code) {
-  std::string remedy;
-  switch (code) {
-    case ENOENT:
-      return fail(Errc::bad_data, "no such file or folder", path, "check the path");
-    case ENOTDIR:
-      return fail(Errc::bad_data, "a part of the path is not a folder", path, "check the path");
-    case EACCES:
-    case EPERM:
-      remedy = "check the permissions";
-      break;
-    case EROFS:
-      remedy = "choose a folder that can be written";
-      break;
-    case ENOSPC:
-    case EDQUOT:
-      remedy = "free some space";
-      break;
-    case EISDIR:
-      return fail(Errc::bad_data, "is a folder, not a file", path, "name a file");
-    default:
-      remedy = "check the path";
-      break;
-  }
-  return fail(Errc::bad_data, fmt::format("cannot {}: {}", doing, std::strerror(code)), path, std::move(remedy));
-}
 
 tl::unexpected<Error> too_large(const std::string& path, std::size_t limit) {
   return fail(Errc::bad_data, fmt::format("larger than {} bytes, too large for this kind of file", limit), path,
@@ -81,18 +38,6 @@ Result<void> wait_readable(int fd, const std::string& path, std::chrono::millise
   if (ready == 0) {
     return fail(Errc::bad_data, fmt::format("nothing arrives from this pipe within {} ms", patience.count()), path,
                 "start its writer, or name a file");
-  }
-  return {};
-}
-
-Result<void> write_all(int fd, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return system_failure("write", path, errno);
-    }
-    content.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
 }
