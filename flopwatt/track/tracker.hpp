@@ -55,7 +55,7 @@ struct TrackerOptions {
   std::function<void()> synchronize;
   bool synchronous = false;
 
-  /// Energy of this rank's devices over a stretch, one entry a device (telemetry::Sampler offers it).
+  /// Energy of this rank's devices over a stretch, one entry a device: sampled_energy.hpp makes it of a sampler.
   std::function<std::vector<telemetry::WindowEnergy>(telemetry::SteadyTime from, telemetry::SteadyTime to)> energy;
 
   std::vector<std::unique_ptr<Sink>> sinks;
