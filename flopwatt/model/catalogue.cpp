@@ -52,19 +52,57 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::vector<std::string_view> closest(const std::vector<Catalogue::Entry>& entries, std::string_view name) {
-  std::vector<std::pair<std::size_t, std::string_view>> ranked;
+/// The words of a name in lower case: "llama", "3.1", "8b".
+std::vector<std::string_view> words_of(std::string_view name) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end <= name.size(); ++end) {
+    const bool inside =
+        end < name.size() && (std::isalnum(static_cast<unsigned char>(name[end])) != 0 || name[end] == '.');
+    if (inside) continue;
+    if (end > begin) words.push_back(name.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+/// How unlike two names in lower case are: 0 where one holds the other, below 2; the share of its words that the wanted
+/// name has alone, and of its letters that would have to change.
+double unlike(std::string_view known, std::string_view wanted) {
+  if (known.find(wanted) != std::string_view::npos) return 0;
+  const std::vector<std::string_view> ours = words_of(known);
+  const std::vector<std::string_view> theirs = words_of(wanted);
+  if (theirs.empty()) return 2;
+  const auto shared = std::count_if(theirs.begin(), theirs.end(), [&](std::string_view word) {
+    return std::find(ours.begin(), ours.end(), word) != ours.end();
+  });
+  const double alone = 1 - static_cast<double>(shared) / static_cast<double>(theirs.size());
+  return alone +
+         static_cast<double>(edit_distance(known, wanted)) / static_cast<double>(std::max(known.size(), wanted.size()));
+}
+
+/// The names most like the wanted one, at most three; none where nothing is like it.
+std::vector<std::string_view> closest(const std::vector<Catalogue::Entry>& entries, std::string_view wanted) {
+  constexpr std::size_t kSuggestions = 3;
+  constexpr double kFar = 1.3;               // no word in common and most letters different
+  constexpr std::size_t kLongestName = 128;  // longer ones are not mistyped names
+  if (wanted.empty() || wanted.size() > kLongestName) return {};
+  std::vector<std::pair<double, std::string_view>> ranked;
   for (const Catalogue::Entry& entry : entries) {
-    const std::string full = lower(entry.name);
-    const std::string_view tail = std::string_view{full}.substr(full.find('/') + 1);
-    const std::size_t distance = full.find(name) != std::string::npos ? 0 : edit_distance(tail, name);
-    ranked.emplace_back(distance, entry.name);
+    double best = kFar;
+    const auto compare = [&](const std::string& name) {
+      const std::string full = lower(name);
+      const std::string_view tail = std::string_view{full}.substr(full.find('/') + 1);
+      best = std::min({best, unlike(full, wanted), unlike(tail, wanted)});
+    };
+    compare(entry.name);
+    for (const std::string& alias : entry.aliases) compare(alias);
+    if (best < kFar) ranked.emplace_back(best, entry.name);
   }
   std::sort(ranked.begin(), ranked.end());
+  if (ranked.size() > kSuggestions) ranked.resize(kSuggestions);
   std::vector<std::string_view> names;
-  for (const auto& [distance, candidate] : ranked) {
-    if (names.size() < kMaxCandidates) names.push_back(candidate);
-  }
+  for (const auto& [distance, candidate] : ranked) names.push_back(candidate);
   return names;
 }
 
@@ -145,7 +183,9 @@ Result<void> Catalogue::add(std::string_view json, std::string_view where) {
 Result<const Catalogue::Entry*> Catalogue::find_entry(std::string_view name) const {
   const std::string wanted = lower(name);
   const auto refuse = [&](std::string what, const std::vector<std::string_view>& candidates) {
-    return fail(Errc::usage, std::move(what), "", fmt::format("give a config.json or one of {}", list(candidates)));
+    return fail(Errc::usage, std::move(what), "",
+                candidates.empty() ? "give a config.json, a folder holding one, or a name such as Qwen/Qwen2.5-3B"
+                                   : fmt::format("give a config.json or one of {}", list(candidates)));
   };
   std::vector<const Entry*> found;
   for (const Entry& entry : entries_) {
@@ -155,7 +195,10 @@ Result<const Catalogue::Entry*> Catalogue::find_entry(std::string_view name) con
   }
   if (found.empty() && !wanted.empty()) {
     for (const Entry& entry : entries_) {
-      if (ends_with_words(lower(entry.name), wanted)) found.push_back(&entry);
+      const auto ends_so = [&](const std::string& known) { return ends_with_words(lower(known), wanted); };
+      if (ends_so(entry.name) || std::any_of(entry.aliases.begin(), entry.aliases.end(), ends_so)) {
+        found.push_back(&entry);
+      }
     }
   }
   if (found.size() == 1) return found.front();

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 namespace flopwatt::model {
 namespace {
 
@@ -56,6 +59,31 @@ TEST(Catalogue, RefusesWhatIsUnknownOrAmbiguousWithCandidates) {
   EXPECT_FALSE(catalogue.find("/").has_value());
   // Part of a word is no name: "GPT-large" would otherwise be DialoGPT-large.
   EXPECT_FALSE(catalogue.find("GPT-large").has_value());
+}
+
+TEST(Catalogue, FindsAnAliasByItsEndToo) {
+  const Catalogue catalogue = Catalogue::builtin();
+  EXPECT_EQ(catalogue.find("Llama-3.1-8B-Instruct").value().name, "meta-llama/Llama-3.1-8B");
+  EXPECT_EQ(catalogue.find("DeepSeek-R1").value().name, "deepseek-ai/DeepSeek-V3");
+  EXPECT_EQ(catalogue.find("kimi-k2").value().name, "moonshotai/Kimi-K2-Instruct");
+}
+
+TEST(Catalogue, SuggestsAtMostThreeNamesThatAreLikeTheWantedOne) {
+  const Catalogue catalogue = Catalogue::builtin();
+  const auto remedy = [&](std::string_view name) { return catalogue.find(name).error().remedy; };
+  const std::string_view give = "give a config.json or one of ";
+  EXPECT_THAT(remedy("mixtral"), HasSubstr("mistralai/Mixtral-8x22B-v0.1, mistralai/Mixtral-8x7B-v0.1"));
+  EXPECT_THAT(remedy("gpt-oss"), HasSubstr("openai/gpt-oss-120b, openai/gpt-oss-20b"));
+  EXPECT_THAT(remedy("Llama-3-405B"), testing::StartsWith(std::string{give} + "meta-llama/Llama-3.1-405B"));
+  EXPECT_THAT(remedy("deepseek-v3-chat"), testing::StartsWith(std::string{give} + "deepseek-ai/DeepSeek-V"));
+  EXPECT_THAT(remedy("Qwen3-30B"), testing::StartsWith(std::string{give} + "Qwen/Qwen3-30B-A3B"));
+  for (const char* name : {"qwen", "llama", "mixtral", "gemma-3", "pythia"}) {
+    const std::string text = remedy(name);
+    EXPECT_LE(std::count(text.begin(), text.end(), ','), 2) << text;
+  }
+  EXPECT_EQ(remedy("%%%%%%%%%%%%%%%%"), "give a config.json, a folder holding one, or a name such as Qwen/Qwen2.5-3B");
+  EXPECT_EQ(remedy(std::string(100'000, 'x')),
+            "give a config.json, a folder holding one, or a name such as Qwen/Qwen2.5-3B");
 }
 
 TEST(Catalogue, TakesEntriesOfTheUserAndLetsThemReplaceOurs) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "flopwatt/io/csv.hpp"
+#include "flopwatt/model/catalogue.hpp"
 #include "flopwatt/model/read_config.hpp"
 
 /// The census against real config files and their true counts.
@@ -77,6 +78,21 @@ TEST_F(ParamTruth, AFileWithoutATrustworthyCountIsRefusedByNameOrRead) {
     EXPECT_EQ(model.error().code, Errc::bad_data);
     std::cout << model.error().message().substr(0, 120) << '\n';
   }
+}
+
+// A model of the catalogue that stands in the table under the same name has the same count.
+TEST_F(ParamTruth, TheCatalogueAgrees) {
+  const Catalogue catalogue = Catalogue::builtin();
+  int compared = 0;
+  for (std::size_t row = 0; row < truth_->table.row_count(); ++row) {
+    const std::string name = truth_->cell(row, "model");
+    const std::string expected = truth_->cell(row, "total_params_exact_or_blank");
+    const auto entry = catalogue.find_entry(name);
+    if (!entry || expected.empty()) continue;
+    ++compared;
+    EXPECT_EQ(units::to_string(census(catalogue.find(name).value()).total), expected) << name << " " << (*entry)->name;
+  }
+  EXPECT_GE(compared, 25);
 }
 
 }  // namespace
