@@ -55,6 +55,8 @@ struct RunRecord {
   // One optimizer step, counted for what the tensors held.
   units::Count step_flops, hardware_flops, step_bytes, step_tokens;
   std::int64_t layers = 0, heads = 0, head_width = 0;
+  /// What the library's own observer saw in one step, and whether attention ran as one kernel; absent: nobody looked.
+  std::optional<std::int64_t> executed_flops, fused_attention;
 
   // What normalises it.
   double peak_flops_per_second = 0;

@@ -64,6 +64,7 @@ CREATE TABLE run(
   tensor_batch INTEGER NOT NULL, tensor_sequence INTEGER NOT NULL, parameters INTEGER NOT NULL,
   step_flops TEXT NOT NULL, hardware_flops TEXT NOT NULL, step_bytes TEXT NOT NULL, step_tokens TEXT NOT NULL,
   layers INTEGER NOT NULL, heads INTEGER NOT NULL, head_width INTEGER NOT NULL,
+  executed_flops INTEGER, fused_attention INTEGER,
   peak_flops_per_second REAL NOT NULL, peak_source TEXT NOT NULL, bandwidth_bytes_per_second REAL,
   power_source TEXT NOT NULL, power_kind TEXT NOT NULL, power_scope TEXT NOT NULL);
 CREATE TABLE sample(
@@ -86,7 +87,8 @@ CREATE TABLE ceiling(
 const char* const kRunColumns =
     "uid, configuration, repeat, state, reason, detail, host, begin_unix_seconds, end_unix_seconds, device_name, "
     "library, threads, tensor_batch, tensor_sequence, parameters, step_flops, hardware_flops, step_bytes, step_tokens, "
-    "layers, heads, head_width, peak_flops_per_second, peak_source, bandwidth_bytes_per_second, power_source, "
+    "layers, heads, head_width, executed_flops, fused_attention, peak_flops_per_second, peak_source, "
+    "bandwidth_bytes_per_second, power_source, "
     "power_kind, power_scope";
 const char* const kSampleColumns =
     "number, life, begin_unix_seconds, wall_seconds, steps, tokens, device_seconds, mfu, hfu, mbu, peak_memory_bytes, "
@@ -129,6 +131,8 @@ Row row_of(const RunRecord& r) {
           r.layers,
           r.heads,
           r.head_width,
+          r.executed_flops,
+          r.fused_attention,
           r.peak_flops_per_second,
           r.peak_source,
           r.bandwidth_bytes_per_second,
@@ -175,8 +179,8 @@ Result<RunRecord> run_of(const Row& row, const std::string& where) {
   cells >> r.id >> r.uid >> r.configuration >> r.repeat >> r.state >> r.reason >> r.detail >> r.host >>
       r.begin_unix_seconds >> r.end_unix_seconds >> r.device_name >> r.library >> r.threads >> r.tensor_batch >>
       r.tensor_sequence >> r.parameters >> r.step_flops >> r.hardware_flops >> r.step_bytes >> r.step_tokens >>
-      r.layers >> r.heads >> r.head_width >> r.peak_flops_per_second >> r.peak_source >> r.bandwidth_bytes_per_second >>
-      r.power_source >> r.power_kind >> r.power_scope;
+      r.layers >> r.heads >> r.head_width >> r.executed_flops >> r.fused_attention >> r.peak_flops_per_second >>
+      r.peak_source >> r.bandwidth_bytes_per_second >> r.power_source >> r.power_kind >> r.power_scope;
   if (!cells.good()) {
     return fail(Errc::bad_data, fmt::format("run {} holds a state or a count that no sweep writes", r.id), where,
                 "restore the store from a copy");
