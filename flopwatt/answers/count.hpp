@@ -15,11 +15,20 @@
 
 namespace flopwatt::answers {
 
+/// Why a plan cannot work, and the nearest one that can.
+struct Infeasible {
+  Error error;  ///< Errc::infeasible; `where` names the option
+  std::optional<work::Parallel> nearest;
+};
+
 /// `flopwatt count`: what a model holds and what one pass of a workload does.
 struct Count {
   model::Architecture architecture;
   work::Workload workload;
   std::optional<work::Formula> formula;  ///< that replaces the exact count of the step; absent: none
+
+  /// The plan does not divide: nothing is known of ledger, totals, conventions, memory and weight traffic.
+  std::optional<Infeasible> infeasible;
 
   model::Census census;
   work::Ledger ledger;

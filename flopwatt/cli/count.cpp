@@ -18,6 +18,7 @@ Result<void> run_count(const CountOptions& options, Console& console) {
   FLOPWATT_TRY(const answers::Count answer, engine::count(facts, options.request));
   FLOPWATT_TRY_VOID(options.part ? present(console, options.output, answer, *options.part)
                                  : present(console, options.output, answer));
+  if (answer.infeasible) return fail(answer.infeasible->error);
   if (answer.verification && answer.verification->verdict == model::Verdict::contradicts) {
     return fail(Errc::bad_data, model::conclusion(*answer.verification), answer.verification->source,
                 "check that config and checkpoint belong together");

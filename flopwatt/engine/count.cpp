@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "flopwatt/engine/checkpoint.hpp"
+#include "flopwatt/work/nearest_plan.hpp"
 
 namespace flopwatt::engine {
 namespace {
@@ -68,21 +69,40 @@ work::Workload complete(const WorkloadWords& words, const model::Architecture& a
   return workload;
 }
 
+namespace {
+
+/// What one device of the plan does and holds.
+Result<void> count_work(answers::Count& answer) {
+  FLOPWATT_TRY(answer.ledger, work::count(answer.architecture, answer.workload));
+  answer.totals = answer.ledger.totals();
+  FLOPWATT_TRY(answer.conventions,
+               work::against_default_conventions(answer.architecture, answer.workload, answer.ledger));
+  FLOPWATT_TRY(answer.memory, work::memory(answer.architecture, answer.workload));
+  FLOPWATT_TRY(answer.weight_traffic, work::weight_traffic(answer.architecture, answer.workload));
+  return {};
+}
+
+void explain(answers::Count& answer, Error error) {
+  answer.notes.push_back(fmt::format("The plan cannot work: {} {}.", error.where, error.what));
+  if (error.where == "--pp") answer.notes.push_back("Stages of different lengths can be given by --stage-layers.");
+  answer.infeasible = answers::Infeasible{std::move(error), work::nearest_plan(answer.architecture, answer.workload)};
+}
+
+}  // namespace
+
 Result<answers::Count> count(const Facts& facts, const CountRequest& request) {
   answers::Count answer;
   answer.formula = request.formula;
   FLOPWATT_TRY(answer.architecture, facts.model(request.model, request.as_family));
   answer.workload = complete(request.workload, answer.architecture, answer.notes);
   answer.census = model::census(answer.architecture);
-  FLOPWATT_TRY(answer.ledger, work::count(answer.architecture, answer.workload));
-  answer.totals = answer.ledger.totals();
-  FLOPWATT_TRY(answer.conventions,
-               work::against_default_conventions(answer.architecture, answer.workload, answer.ledger));
-  FLOPWATT_TRY(answer.memory, work::memory(answer.architecture, answer.workload));
+  if (Result<void> counted = count_work(answer); !counted) {
+    if (counted.error().code != Errc::infeasible) return fail(std::move(counted.error()));
+    explain(answer, std::move(counted.error()));
+  }
   answer.kv_cache_bytes_per_token = work::kv_cache_bytes_per_token(
       answer.architecture, answer.workload.kv_precision.value_or(answer.workload.precision));
 
-  FLOPWATT_TRY(answer.weight_traffic, work::weight_traffic(answer.architecture, answer.workload));
   if (answer.workload.phase == work::Phase::train) {
     for (const work::Formula formula : kFormulas) {
       FLOPWATT_TRY(work::Comparison comparison, work::compare(answer.architecture, answer.workload, formula));
@@ -96,7 +116,7 @@ Result<answers::Count> count(const Facts& facts, const CountRequest& request) {
     FLOPWATT_TRY(const model::CheckpointListing listing, read_checkpoint(request.checkpoint));
     FLOPWATT_TRY(answer.verification, model::verify(answer.architecture, listing));
   }
-  add_parallel_notes(answer.workload, answer.architecture, request.formula, answer.notes);
+  if (!answer.infeasible) add_parallel_notes(answer.workload, answer.architecture, request.formula, answer.notes);
   for (const std::string& note : answer.architecture.notes) answer.notes.push_back(note);
   return answer;
 }

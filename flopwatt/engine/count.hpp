@@ -27,6 +27,7 @@ struct CountRequest {
   std::string checkpoint;                ///< to hold the census against (checkpoint.hpp); empty: none
 };
 
+/// A plan that does not divide is an answer (`infeasible`), not an error.
 /// Errors: those of Facts::model, work::count and read_checkpoint; Errc::usage for a formula of a phase that is not
 /// training.
 [[nodiscard]] Result<answers::Count> count(const Facts& facts, const CountRequest& request);

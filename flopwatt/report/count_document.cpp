@@ -34,6 +34,13 @@ Section parameters(const answers::Count& a) {
   return section;
 }
 
+Section infeasible(const answers::Infeasible& plan) {
+  Section section{.heading = "Plan", .facts = {}, .table = {}};
+  section.facts.push_back({"fits", "no", plan.error.where + ": " + plan.error.what});
+  section.facts.push_back({"nearest", plan.nearest ? options_text(*plan.nearest) : "none found", ""});
+  return section;
+}
+
 Section flops(const answers::Count& a) {
   const work::Totals& t = a.totals;
   const bool training = a.workload.phase == work::Phase::train;
@@ -189,8 +196,11 @@ Document to_document(const answers::Count& a, std::optional<CountPart> part) {
   Document document;
   document.title = fmt::format("{} ({} parameters): {}", a.architecture.name, short_count(a.census.total),
                                workload_text(a.workload));
-  if (const std::string plan = parallel_text(a.workload.parallel); !plan.empty()) document.title += "; " + plan;
-  if (part) {
+  if (const std::string plan = parallel_text(a.workload.parallel); !plan.empty() && !a.infeasible)
+    document.title += "; " + plan;
+  if (a.infeasible) {
+    document.sections = {parameters(a), infeasible(*a.infeasible)};
+  } else if (part) {
     document.sections.push_back({.heading = "By " + std::string{name(*part)}, .facts = {}, .table = cut(a, *part)});
     if (!a.conventions.all_default()) document.sections.push_back(conventions(a));
   } else {
@@ -198,6 +208,8 @@ Document to_document(const answers::Count& a, std::optional<CountPart> part) {
     if (!a.conventions.all_default()) document.sections.push_back(conventions(a));
     document.sections.push_back(bytes(a));
     document.sections.push_back(memory(a));
+  }
+  if (!part || a.infeasible) {
     if (!a.comparisons.empty()) document.sections.push_back(comparisons(a));
   }
   if (a.verification) document.sections.push_back(verification_section(*a.verification));

@@ -31,8 +31,8 @@ void write_params(JsonWriter& json, const answers::Count& a) {
 }
 
 /// The plan, and which of its devices is counted.
-void write_parallel(JsonWriter& json, const work::Parallel& p) {
-  json.key("parallel").begin_object();
+void write_parallel(JsonWriter& json, std::string_view key, const work::Parallel& p) {
+  json.key(key).begin_object();
   json.member("tp", p.tensor).member("sp", p.sequence).member("pp", p.pipeline).member("dp", p.data);
   json.member("cp", p.context).member("ep", p.expert).member("zero", p.zero);
   json.member("stage", p.stage).key("stage_layers");
@@ -44,6 +44,21 @@ void write_parallel(JsonWriter& json, const work::Parallel& p) {
     json.end_array();
   }
   json.member("in_flight", p.in_flight).end_object();
+}
+
+/// Whether the plan can work; if it does not divide, why, and the nearest that does.
+void write_plan(JsonWriter& json, const answers::Count& a) {
+  json.key("plan").begin_object().member("feasible", !a.infeasible);
+  if (a.infeasible) {
+    json.member("option", a.infeasible->error.where).member("reason", a.infeasible->error.what);
+    if (a.infeasible->nearest) {
+      write_parallel(json, "nearest", *a.infeasible->nearest);
+    } else {
+      json.key("nearest").null();
+    }
+  }
+  json.end_object();
+  if (a.infeasible) json.member("fits", false);
 }
 
 /// With a formula in place of the exact count, forward is a third of the step (backward is twice the forward).
@@ -98,6 +113,10 @@ void write_bytes(JsonWriter& json, const answers::Count& a) {
   json.key("bytes").begin_object();
   member_quotient(json, "weights", a.census.total * units::bits(a.workload.precision), 8);
   member(json, "kv_cache_per_token", a.kv_cache_bytes_per_token);
+  if (a.infeasible) {
+    json.key("step").null().end_object();
+    return;
+  }
   json.key("step").begin_object();
   for (std::size_t i = 0; i < work::kByteKindCount; ++i) {
     member(json, work::name(static_cast<work::ByteKind>(i)), a.totals.bytes.by_kind[i]);
@@ -154,15 +173,22 @@ std::string write(const answers::Count& a, std::optional<CountPart> part) {
   begin_answer(json, "count");
   write_model_inputs(json, a.architecture);
   write_workload_inputs(json, a.workload);
-  write_parallel(json, a.workload.parallel);
+  write_parallel(json, "parallel", a.workload.parallel);
   json.member("formula", formula_name(a.formula)).member("counting", kCountingConvention).end_object();
   write_params(json, a);
-  write_flops(json, a);
-  write_conventions(json, a.conventions);
-  write_bytes(json, a);
-  write_memory(json, a.memory);
+  write_plan(json, a);
+  if (a.infeasible) {
+    json.key("flops").null().key("conventions").null();
+    write_bytes(json, a);
+    json.key("memory").null();
+  } else {
+    write_flops(json, a);
+    write_conventions(json, a.conventions);
+    write_bytes(json, a);
+    write_memory(json, a.memory);
+  }
   write_formula(json, a);
-  if (part) write_parts(json, a, *part);
+  if (part && !a.infeasible) write_parts(json, a, *part);
   if (a.verification) write_verification(json, *a.verification);
   return finish_answer(std::move(json), a.notes);
 }

@@ -77,6 +77,20 @@ std::string parallel_text(const work::Parallel& p) {
   return text.empty() ? text : "one device" + text;
 }
 
+std::string options_text(const work::Parallel& p) {
+  struct Degree {
+    std::string_view option;
+    std::int64_t degree;
+  };
+  std::string text;
+  for (const Degree& d : {Degree{"--tp", p.tensor}, Degree{"--pp", p.pipeline}, Degree{"--dp", p.data},
+                          Degree{"--cp", p.context}, Degree{"--ep", p.expert}}) {
+    if (d.degree > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " ", d.option, d.degree);
+  }
+  if (p.stage > 0) text += fmt::format(" --stage {}", p.stage);
+  return text.empty() ? "one device" : text;
+}
+
 namespace {
 
 /// Titles only: `flopwatt devices NAME` and JSON have the addresses.

@@ -36,6 +36,9 @@ struct CauseText {
 /// "one device of stage 1 of 0 … 3, tensor 8, data 2"; empty for a plan of one device.
 [[nodiscard]] std::string parallel_text(const work::Parallel& parallel);
 
+/// The same plan as options: "--tp 8 --pp 2 --stage 1".
+[[nodiscard]] std::string options_text(const work::Parallel& parallel);
+
 /// "312 TFLOP/s", with precision, path, accumulation and the title of the source
 [[nodiscard]] Fact peak_fact(const device::Peak& peak);
 [[nodiscard]] Fact bandwidth_fact(const device::Device& device);

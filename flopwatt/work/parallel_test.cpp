@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "flopwatt/work/nearest_plan.hpp"
 #include "flopwatt/work/testing/architectures.hpp"
 #include "flopwatt/work/testing/totals.hpp"
 
@@ -173,6 +174,30 @@ TEST(Parallel, WhatDoesNotDivideIsInfeasible) {
   EXPECT_EQ(refused(llama, 8, 64, {.tensor = 0}).code, Errc::usage);
   EXPECT_EQ(refused(llama, 8, 64, {.zero = 4}).where, "--zero");
   EXPECT_EQ(refused(llama, 8, 64, {.stage = 1}).where, "--stage");
+}
+
+// Llama-2-70B: 80 layers, 64 query heads on 8 key-value heads.  Mixtral: 8 experts, 32 layers and heads.
+TEST(Parallel, TheNearestPlanThatDivides) {
+  const model::Architecture llama = testing::dense(testing::kLlama2_70B);
+  const auto nearest = [](const model::Architecture& model, const Parallel& p) {
+    return nearest_plan(model, {.batch = 8, .sequence = 64, .parallel = p});
+  };
+  EXPECT_EQ(nearest(llama, {.tensor = 7})->tensor, 8);
+  EXPECT_EQ(nearest(llama, {.tensor = 3})->tensor, 2);  // 2 and 4 are as near: the smaller
+  EXPECT_EQ(nearest(llama, {.tensor = 1000})->tensor, 64);
+  EXPECT_EQ(nearest(llama, {.pipeline = 11, .stage = 10})->pipeline, 10);
+  EXPECT_EQ(nearest(llama, {.pipeline = 11, .stage = 10})->stage, 9);
+  EXPECT_EQ(nearest(llama, {.data = 3})->data, 2);
+  EXPECT_EQ(nearest(llama, {.context = 63})->context, 64);
+  EXPECT_EQ(nearest(llama, {.expert = 2})->expert, 1);
+  EXPECT_TRUE(nearest(llama, {.pipeline = 2, .stage_layers = {40, 41}})->stage_layers.empty());
+  const auto both = nearest(llama, {.tensor = 7, .pipeline = 3});
+  EXPECT_EQ(both->tensor, 8);
+  EXPECT_EQ(both->pipeline, 2);
+  EXPECT_EQ(nearest(testing::mixtral_8x7b(), {.data = 8, .expert = 7})->expert, 8);
+  EXPECT_EQ(nearest(llama, {.tensor = 1 << 24})->tensor, 1);
+  EXPECT_FALSE(nearest(llama, {.zero = 9}).has_value());  // refused for another reason
+  EXPECT_EQ(nearest(llama, {.tensor = 8})->tensor, 8);
 }
 
 TEST(Parallel, StagesHoldWhatStandsAtTheEnds) {
