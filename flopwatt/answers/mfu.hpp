@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "flopwatt/answers/flag.hpp"
+#include "flopwatt/audit/audit.hpp"
 #include "flopwatt/device/device.hpp"
 #include "flopwatt/metrics/utilization.hpp"
 #include "flopwatt/model/architecture.hpp"
@@ -21,6 +22,12 @@ struct OtherCount {
   double mfu = 0;
 };
 
+/// An MFU that somebody reports for the same run, and what it was divided by.
+struct ReportedMfu {
+  double mfu = 0;
+  audit::ImpliedPeak implied;
+};
+
 /// `flopwatt mfu`: the utilisation that a measured rate means.
 struct Mfu {
   model::Architecture architecture;
@@ -35,6 +42,7 @@ struct Mfu {
   metrics::Utilization utilization;  ///< of one device
   metrics::MbuDefinition mbu_definition = metrics::MbuDefinition::step;
   std::vector<OtherCount> other_counts;  ///< training only
+  std::optional<ReportedMfu> reported;
   std::vector<Flag> flags;
   std::vector<std::string> notes;
 };

@@ -65,6 +65,16 @@ struct AuditResult {
 [[nodiscard]] AuditResult audit(std::span<const dataset::Dataset> datasets, const device::Catalogue& devices,
                                 const model::Catalogue& models);
 
+/// What a reported MFU must have been divided by.
+struct ImpliedPeak {
+  units::FlopRate rate;      ///< achieved / reported
+  std::string explained_by;  ///< the catalogue peak of the device that it is, or empty
+  bool agrees = false;       ///< with `peak`, within kPeakTolerance
+};
+/// `reported` a fraction above 0, `peak` what it should have been divided by.
+[[nodiscard]] ImpliedPeak implied_peak(units::FlopRate achieved, double reported, const device::Device& device,
+                                       units::FlopRate peak);
+
 /// A row of somebody's published benchmark table.
 struct PublishedMfu {
   std::string model, device;

@@ -3,6 +3,16 @@
 
 namespace flopwatt::audit {
 
+ImpliedPeak implied_peak(units::FlopRate achieved, double reported, const device::Device& device,
+                         units::FlopRate peak) {
+  ImpliedPeak implied{.rate = achieved / reported, .explained_by = {}, .agrees = false};
+  const double ratio = implied.rate / peak;
+  implied.agrees = ratio > 1 - kPeakTolerance && ratio < 1 + kPeakTolerance;
+  const auto matches = device::matching_peaks(device, implied.rate, kPeakTolerance);
+  if (!matches.empty()) implied.explained_by = describe(matches.front().peak);
+  return implied;
+}
+
 Result<PublishedCheck> check_published_mfu(const PublishedMfu& row, const device::Catalogue& devices,
                                            const model::Catalogue& models) {
   const double tokens_per_second = row.tokens_per_second.in(units::token_per_second);
@@ -21,13 +31,12 @@ Result<PublishedCheck> check_published_mfu(const PublishedMfu& row, const device
   const work::Totals totals = ledger.totals();
   PublishedCheck check;
   check.achieved = totals.step.to_double() / totals.tokens.to_double() * tokens_per_second * units::flop_per_second;
-  check.implied_peak = check.achieved / row.mfu;
   check.catalogue_peak = peak.rate;
   check.mfu = check.achieved / peak.rate;
-  const double ratio = check.implied_peak / peak.rate;
-  check.agrees = ratio > 1 - kPeakTolerance && ratio < 1 + kPeakTolerance;
-  const auto matches = device::matching_peaks(device, check.implied_peak, kPeakTolerance);
-  if (!matches.empty()) check.explained_by = describe(matches.front().peak);
+  const ImpliedPeak implied = implied_peak(check.achieved, row.mfu, device, peak.rate);
+  check.implied_peak = implied.rate;
+  check.explained_by = implied.explained_by;
+  check.agrees = implied.agrees;
   return check;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "flopwatt/units/text.hpp"
 #include "flopwatt/work/traffic.hpp"
 
 namespace flopwatt::engine {
@@ -59,6 +60,21 @@ void flag_the_impossible(answers::Mfu& answer) {
   }
 }
 
+/// A reported MFU is taken to be per device, like ours.
+void check_reported(answers::Mfu& answer, double reported) {
+  answer.reported = {
+      .mfu = reported,
+      .implied = audit::implied_peak(answer.utilization.model_flops, reported, answer.device, answer.peak.rate)};
+  const audit::ImpliedPeak& implied = answer.reported->implied;
+  if (implied.agrees) return;
+  answer.flags.push_back(
+      {"reported_mfu_differs",
+       fmt::format("The reported MFU implies a peak of {}, {:.2f} times the one used here{}.",
+                   units::to_text(implied.rate), implied.rate / answer.peak.rate,
+                   implied.explained_by.empty() ? ", which is no peak of this device that is known"
+                                                : fmt::format(": it is the {}", implied.explained_by))});
+}
+
 void add_notes(answers::Mfu& answer) {
   if (answer.peak.precision == units::Precision::float32 && answer.peak.path == device::Path::vector &&
       device::peak(answer.device, units::Precision::tf32)) {
@@ -106,6 +122,7 @@ Result<answers::Mfu> mfu(const Facts& facts, const MfuRequest& request) {
                                                         devices * answer.elapsed, denominator));
   if (answer.workload.phase == work::Phase::train) FLOPWATT_TRY_VOID(compare_with_formulas(answer));
   flag_the_impossible(answer);
+  if (request.reported_mfu) check_reported(answer, *request.reported_mfu);
   add_notes(answer);
   return answer;
 }

@@ -18,6 +18,7 @@ struct MfuRequest {
   metrics::MbuDefinition mbu = metrics::MbuDefinition::step;
   /// Exactly one of them: tokens of the whole job a second; the time of one step, pass or generation.
   std::optional<double> tokens_per_second, elapsed_seconds;
+  std::optional<double> reported_mfu;  ///< a fraction that somebody reports for this run: what was it divided by?
 };
 
 /// Errors: those of Facts, work::count, device::peak and metrics::utilization; Errc::usage unless one rate is given.

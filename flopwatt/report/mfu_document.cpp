@@ -26,6 +26,10 @@ Section ratios(const answers::Mfu& a) {
                              fmt::format("{} ('{}' definition)", to_text(u.bytes), metrics::name(a.mbu_definition))});
   }
   section.facts.push_back(peak_fact(a.peak));
+  if (a.reported) {
+    section.facts.push_back({"reported MFU", percent(a.reported->mfu),
+                             fmt::format("implies a peak of {}", to_text(a.reported->implied.rate))});
+  }
   section.facts.push_back(bandwidth_fact(a.device));
   return section;
 }

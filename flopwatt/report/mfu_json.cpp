@@ -44,6 +44,13 @@ std::string to_json(const answers::Mfu& a) {
     json.end_array().end_object();
   }
   json.end_array();
+  if (a.reported) {
+    json.key("reported").begin_object().member("mfu", a.reported->mfu);
+    json.member("implied_peak_flops_per_second", a.reported->implied.rate.in(units::flop_per_second));
+    json.member("agrees", a.reported->implied.agrees);
+    const std::string& explained_by = a.reported->implied.explained_by;
+    json.member("explained_by", explained_by.empty() ? std::nullopt : std::optional{explained_by}).end_object();
+  }
   write_flags(json, a.flags);
   return finish_answer(std::move(json), a.notes);
 }
