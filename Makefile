@@ -38,7 +38,7 @@ run: build
 	tools/run.sh build/release/flopwatt
 
 test:
-	tools/install-deps.sh build
+	tools/install-deps.sh build torch
 	$(call configure,release)
 	$(call build,release)
 	$(call ctest,release)

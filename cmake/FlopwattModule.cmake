@@ -67,16 +67,22 @@ function(flopwatt_program)
     OUTPUT_NAME flopwatt RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endfunction()
 
-# flopwatt_test(NAME SOURCES … LINKS … [LABELS …]): one GoogleTest program, one CTest entry a test case.
+# flopwatt_test(NAME SOURCES … LINKS … [LABELS …] [AS_ONE]): one GoogleTest program, one CTest entry a test case; AS_ONE:
+# one entry for all of them, where starting the program is what takes the time.
 function(flopwatt_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_ONE" "" "SOURCES;LINKS;LABELS")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} flopwatt_options GTest::gmock GTest::gtest_main)
   # Tests are a third of all compile time and no faster to run for being optimised: what they call is.
   target_compile_options(${name} PRIVATE -O0)
   target_compile_definitions(${name} PRIVATE
     FLOPWATT_SHARED="${FLOPWATT_SHARED}" FLOPWATT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}")
+  if(arg_AS_ONE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
+  else()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}")
+  endif()
 endfunction()
 
 # flopwatt_embed(TARGET MODULE FILES…): compiles files into TARGET as flopwatt::MODULE::embedded_files().

@@ -11,6 +11,8 @@ declare -A packages=(
   [lint]="clang-19 clang-tidy-19 clang-format-19"
   [fuzz]="clang-19 libclang-rt-19-dev"
   [bench]="libbenchmark-dev"
+  # The training-step workload.  Without OpenBLAS LibTorch runs on the reference BLAS, at a tenth of the speed.
+  [torch]="libtorch-dev libopenblas0-pthread"
 )
 
 if [ "${FLOPWATT_SKIP_DEPS:-0}" = 1 ]; then exit 0; fi

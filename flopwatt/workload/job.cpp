@@ -133,6 +133,8 @@ work::Workload ledger_workload(const Job& job) {
   workload.batch = job.batch * job.accumulation;
   workload.sequence = job.tensor_sequence();
   workload.precision = job.dtype;
+  // Everything is held in the job's dtype, the optimizer's states too.
+  workload.optimizer_precision = job.dtype == units::Precision::tf32 ? units::Precision::float32 : job.dtype;
   workload.kernel = job.attention == Attention::eager ? work::Kernel::eager : work::Kernel::sdpa;
   workload.execution = work::Execution::eager;
   workload.recompute = job.recompute == Recompute::full ? work::Recompute::full : work::Recompute::none;

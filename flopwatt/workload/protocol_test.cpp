@@ -81,6 +81,7 @@ TEST(Job, TheLedgerSeesWhatTheTensorsHold) {
   EXPECT_EQ(workload.batch, 12);  // 4 sequences × 3 micro-batches
   EXPECT_EQ(workload.sequence, 11);
   EXPECT_EQ(workload.precision, units::Precision::bfloat16);
+  EXPECT_EQ(workload.optimizer_precision, units::Precision::bfloat16);
   EXPECT_EQ(workload.kernel, work::Kernel::sdpa);
   EXPECT_EQ(workload.recompute, work::Recompute::full);
 }
