@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -16,13 +17,15 @@ constexpr std::string_view kName = "hwmon";
 constexpr int kMostChannels = 32;
 
 struct Channel {
-  SysfsNumber power;        ///< µW
-  SysfsNumber energy;       ///< µJ
-  SysfsNumber volts;        ///< mV, with amperes in place of power
-  SysfsNumber amperes;      ///< mA
-  SysfsNumber limit;        ///< µW
-  SysfsNumber temperature;  ///< m°C
-  SysfsNumber busy;         ///< percent
+  SysfsNumber power;          ///< µW
+  SysfsNumber energy;         ///< µJ
+  SysfsNumber volts;          ///< mV, with amperes in place of power
+  SysfsNumber amperes;        ///< mA
+  SysfsNumber limit;          ///< µW
+  SysfsNumber temperature;    ///< m°C
+  SysfsNumber compute_clock;  ///< Hz
+  SysfsNumber memory_clock;
+  SysfsNumber busy;  ///< percent
   SysfsNumber memory_used;
   SysfsNumber memory_total;
   PowerKind kind = PowerKind::unknown;
@@ -63,7 +66,7 @@ std::string_view vendor_of(std::string_view chip) {
 
 class HwmonSource final : public Source {
  public:
-  explicit HwmonSource(std::string root) : root_{std::move(root)} {}
+  explicit HwmonSource(HwmonOptions options) : root_{options.root}, without_{std::move(options.without_pci_ids)} {}
 
   std::optional<SourceAbsence> list() {
     const std::vector<std::string> folders = sysfs_folder(root_);
@@ -93,6 +96,8 @@ class HwmonSource final : public Source {
     snapshot.limit = quantity(scaled(channel.limit, 1e-6), units::watt);
     if (snapshot.limit && *snapshot.limit <= units::Power{}) snapshot.limit = Absence::not_supported;
     snapshot.temperature_celsius = scaled(channel.temperature, 1e-3);
+    snapshot.compute_clock = quantity(scaled(channel.compute_clock, 1), units::hertz);
+    snapshot.memory_clock = quantity(scaled(channel.memory_clock, 1), units::hertz);
     snapshot.utilization = scaled(channel.busy, 0.01);
     if (snapshot.utilization && *snapshot.utilization > 1) snapshot.utilization = Absence::garbage;
     snapshot.memory_used = quantity(scaled(channel.memory_used, 1), units::byte);
@@ -110,6 +115,8 @@ class HwmonSource final : public Source {
 
   void add_chip(const std::string& path) {
     const std::string chip = sysfs_line(path + "name");
+    const std::string address = normal_pci_id(sysfs_link_name(path + "device")).value_or("");
+    if (std::find(without_.begin(), without_.end(), address) != without_.end()) return;
     const std::size_t first = devices_.size();
     for (int i = 0; i < kMostChannels; ++i) {
       add_channel(path, chip, i);
@@ -157,6 +164,10 @@ class HwmonSource final : public Source {
     }
     channel.limit = SysfsNumber{fmt::format("{}power{}_cap", path, number)};
     channel.temperature = SysfsNumber{path + "temp1_input"};
+    if (chip == "amdgpu") {  // sclk and mclk
+      channel.compute_clock = SysfsNumber{path + "freq1_input"};
+      channel.memory_clock = SysfsNumber{path + "freq2_input"};
+    }
     channel.busy = SysfsNumber{path + "device/gpu_busy_percent"};
     channel.memory_used = SysfsNumber{path + "device/mem_info_vram_used"};
     channel.memory_total = SysfsNumber{path + "device/mem_info_vram_total"};
@@ -201,6 +212,7 @@ class HwmonSource final : public Source {
   }
 
   std::string root_;
+  std::vector<std::string> without_;
   std::vector<DeviceInfo> devices_;
   std::vector<Channel> channels_;
 };
@@ -208,7 +220,7 @@ class HwmonSource final : public Source {
 }  // namespace
 
 OpenedSource open_hwmon(const HwmonOptions& options) {
-  auto source = std::make_unique<HwmonSource>(options.root);
+  auto source = std::make_unique<HwmonSource>(options);
   if (auto absence = source->list()) return tl::unexpected{std::move(*absence)};
   return source;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "flopwatt/telemetry/source.hpp"
 
@@ -8,6 +9,8 @@ namespace flopwatt::telemetry {
 
 struct HwmonOptions {
   std::string root = "/sys/class/hwmon";
+  /// Chips of these PCI devices are left out: another source has them.
+  std::vector<std::string> without_pci_ids;
 };
 
 /// What the kernel's hardware monitors say of power and energy, one device a channel (Documentation/hwmon/

@@ -17,7 +17,7 @@ using units::watt;
 class Hwmon : public ::testing::Test {
  protected:
   std::unique_ptr<Source> must_open() {
-    OpenedSource source = open_hwmon({tree.root()});
+    OpenedSource source = open_hwmon({.root = tree.root()});
     EXPECT_TRUE(source) << source.error().error().message();
     return source ? std::move(*source) : nullptr;
   }
@@ -25,10 +25,10 @@ class Hwmon : public ::testing::Test {
 };
 
 TEST_F(Hwmon, AbsentWithoutPowerSensors) {
-  EXPECT_EQ(open_hwmon({tree.path("none")}).error().reason, Absence::not_present);
+  EXPECT_EQ(open_hwmon({.root = tree.path("none")}).error().reason, Absence::not_present);
   tree.write("hwmon0/name", "coretemp");
   tree.write("hwmon0/temp1_input", "45000");
-  EXPECT_EQ(open_hwmon({tree.root()}).error().reason, Absence::not_present);
+  EXPECT_EQ(open_hwmon({.root = tree.root()}).error().reason, Absence::not_present);
 }
 
 TEST_F(Hwmon, AnAmdCardGivesAllItHas) {
@@ -40,6 +40,7 @@ TEST_F(Hwmon, AnAmdCardGivesAllItHas) {
   tree.write("hwmon3/power1_cap", "300000000");
   tree.write("hwmon3/power1_label", "PPT");
   tree.write("hwmon3/temp1_input", "61000");
+  tree.write("hwmon3/freq1_input", "2100000000");
   tree.link("hwmon3/device", "../pci/0000:c1:00.0");
   const auto source = must_open();
   ASSERT_EQ(source->devices().size(), 1U);
@@ -53,6 +54,7 @@ TEST_F(Hwmon, AnAmdCardGivesAllItHas) {
   EXPECT_DOUBLE_EQ(*snapshot.utilization, 0.87);
   EXPECT_DOUBLE_EQ(snapshot.memory_used->in(units::gibibyte), 8);
   EXPECT_DOUBLE_EQ(*snapshot.temperature_celsius, 61);
+  EXPECT_DOUBLE_EQ(snapshot.compute_clock->in(units::megahertz), 2100);
   EXPECT_TRUE(snapshot.energy.absent_for(Absence::not_supported));
 }
 

@@ -1,17 +1,15 @@
 #include "flopwatt/telemetry/sampler.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
-#include <csignal>
 #include <cstdint>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
+
+#include "flopwatt/telemetry/guarded.hpp"
 
 namespace flopwatt::telemetry {
 namespace {
@@ -41,22 +39,6 @@ Snapshot absent(Absence reason, SteadyTime time) {
   return snapshot;
 }
 Snapshot absent(Absence reason) { return absent(reason, steady_now()); }
-
-/// A thread that no signal is delivered to: those are the program's.  None where the system has no more threads.
-template <class Function>
-std::thread quiet_thread(Function function) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread;
-  try {
-    thread = std::thread{std::move(function)};
-  } catch (const std::system_error&) {  // out of threads: the readings are absent, the program goes on
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
 
 }  // namespace
 

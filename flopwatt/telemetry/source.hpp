@@ -51,6 +51,7 @@ struct DeviceInfo {
   /// second die in its first, a partition in its board, a duplicate (RAPL over MMIO) in its original.
   std::optional<std::size_t> part_of;
   std::uint32_t dies = 1;          ///< how many compute devices the power reading covers (2: MI250X package)
+  std::uint32_t partitions = 1;    ///< how many compute partitions the board is cut into (8: MI300X in CPX mode)
   std::vector<std::string> notes;  ///< what a reader must know: vGPU, MIG, which reading was preferred and why
   /// Why nothing can be read from it although it is there, with the path or call that failed.
   std::optional<base::Error> unreadable;
