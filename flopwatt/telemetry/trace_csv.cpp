@@ -57,7 +57,7 @@ std::string seconds_text(std::chrono::nanoseconds time) {
   return fmt::format("{}{}.{:09}", count < 0 ? "-" : "", magnitude / 1'000'000'000, magnitude % 1'000'000'000);
 }
 
-/// The reverse; further digits are cut off.  None for anything but decimal digits, and beyond 292 years.
+/// The reverse; further digits are cut off.  None for anything but decimal digits, and from 4·10^9 s on.
 std::optional<std::chrono::nanoseconds> parse_seconds(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
@@ -70,7 +70,7 @@ std::optional<std::chrono::nanoseconds> parse_seconds(std::string_view text) {
   if (whole.empty() || whole.size() > 10 || !digits(whole) || !digits(fraction)) return std::nullopt;
   std::int64_t seconds = 0;
   std::from_chars(whole.data(), whole.data() + whole.size(), seconds);
-  if (seconds > 9'000'000'000) return std::nullopt;
+  if (seconds >= 4'000'000'000) return std::nullopt;  // the year 2096; differences still fit in 64 bits
   std::int64_t nanoseconds = 0;
   for (std::size_t i = 0; i < 9; ++i) nanoseconds = 10 * nanoseconds + (i < fraction.size() ? fraction[i] - '0' : 0);
   const std::int64_t count = seconds * 1'000'000'000 + nanoseconds;
@@ -147,6 +147,11 @@ class Reader {
       auto [found, is_new] = traces_by_id_.try_emplace(id, traces_.size());
       if (is_new) {
         FLOPWATT_TRY(DeviceInfo info, read_device(row, id));
+        for (const Trace& other : traces_) {
+          if (other.device().id() != info.id()) continue;
+          return base::fail(table_.error(row, device_, fmt::format("is {}, as another device is", info.id()),
+                                         "give every device its own uuid and pci_id"));
+        }
         traces_.emplace_back(std::move(info), table_.row_count());
         part_of_.emplace_back(text(row, "part_of"));
       }

@@ -135,6 +135,7 @@ TEST(TraceCsv, RefusesWhatCannotBe) {
   EXPECT_THAT(refused("time_seconds,device,utilization\n0,a,87\n"), HasSubstr("cannot be"));
   EXPECT_THAT(refused("time_seconds,device,scope\n0,a,galaxy\n"), HasSubstr("galaxy"));
   EXPECT_THAT(refused("time_seconds,device\n5,a\n4,a\n"), HasSubstr("backwards"));
+  EXPECT_THAT(refused("time_seconds,device,uuid\n5,a,GPU-1\n5,b,GPU-1\n"), HasSubstr("as another device is"));
   for (const char* time : {"", "x", "1e3", "-", ".5", "99999999999", "12:30", "1.5s"}) {
     EXPECT_THAT(refused("time_seconds,device\n" + std::string{time} + ",a\n"), HasSubstr("is no time")) << time;
   }
