@@ -37,11 +37,18 @@ void Module::linear(const Linear& linear) {
   }
 }
 
-void Module::rms_norm(std::string_view name, std::int64_t width) { layer_norm(name, width, false); }
+void Module::rms_norm(std::string_view name, std::int64_t width, Rows rows, std::int64_t rows_divisor) {
+  layer_norm(name, width, false, rows, rows_divisor);
+}
 
-void Module::layer_norm(std::string_view name, std::int64_t width, bool bias) {
-  tensor(std::string{name} + ".weight", "norm", {width}, Component::norm, Use::scale);
-  if (bias) tensor(std::string{name} + ".bias", "norm", {width}, Component::norm, Use::scale);
+void Module::layer_norm(std::string_view name, std::int64_t width, bool bias, Rows rows, std::int64_t rows_divisor) {
+  const auto add = [&](std::string_view ending) {
+    Tensor& norm = tensor(std::string{name}.append(ending), "norm", {width}, Component::norm, Use::scale);
+    norm.rows = rows;
+    norm.rows_divisor = rows_divisor;
+  };
+  add(".weight");
+  if (bias) add(".bias");
 }
 
 void Module::lookup(std::string_view name, std::string_view label, std::int64_t rows, std::int64_t width,

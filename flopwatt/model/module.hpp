@@ -40,10 +40,11 @@ class Module {
 
   /// NAME.weight and, if there is one, NAME.bias.
   void linear(const Linear& linear);
-  /// NAME.weight [width].
-  void rms_norm(std::string_view name, std::int64_t width);
+  /// NAME.weight [width].  `rows` and `rows_divisor` say what is normed, where it is not every token of the stack.
+  void rms_norm(std::string_view name, std::int64_t width, Rows rows = Rows::tokens, std::int64_t rows_divisor = 1);
   /// NAME.weight [width] and NAME.bias [width].
-  void layer_norm(std::string_view name, std::int64_t width, bool bias = true);
+  void layer_norm(std::string_view name, std::int64_t width, bool bias = true, Rows rows = Rows::tokens,
+                  std::int64_t rows_divisor = 1);
   /// NAME.weight [rows, width], of which a token takes one row.
   void lookup(std::string_view name, std::string_view label, std::int64_t rows, std::int64_t width,
               Component component = Component::embedding);

@@ -149,7 +149,7 @@ void qwen3_vision(const Draft& draft, const std::string& prefix, const Qwen3Visi
   merger_products(merger, shape, "linear_fc1", "linear_fc2");
   for (std::size_t i = 0; i < deep.size(); ++i) {
     Module deeper = stack.outside() / fmt::format("deepstack_merger_list.{}", i);
-    deeper.layer_norm("norm", shape.joined());
+    deeper.layer_norm("norm", shape.joined(), true, Rows::patches, shape.merge * shape.merge);
     merger_products(deeper, shape, "linear_fc1", "linear_fc2");
   }
   finish_vision(std::move(stack), draft.model);

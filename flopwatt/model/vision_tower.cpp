@@ -70,7 +70,7 @@ void pooling_head(Module head, const VisionShape& shape) {
   bias("attention.in_proj_bias", 3 * h);
   product("attention.out_proj.weight", "vision.pool_out", h, h, Rows::sequences);
   bias("attention.out_proj.bias", h);
-  head.layer_norm("layernorm", h);
+  head.layer_norm("layernorm", h, true, Rows::sequences);
   product("mlp.fc1.weight", "vision.pool_up", h, shape.ffn, Rows::sequences);
   bias("mlp.fc1.bias", shape.ffn);
   product("mlp.fc2.weight", "vision.pool_down", shape.ffn, h, Rows::sequences);

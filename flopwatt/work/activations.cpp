@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "flopwatt/work/tensor_part.hpp"
+
 namespace flopwatt::work {
 namespace {
 
@@ -12,7 +14,7 @@ using model::Use;
 
 // Pairs of query and key that eager attention holds at once, over the batch of this device.
 Integer score_elements(const Plan& plan, const Run& run, const model::Attention& a) {
-  const Integer heads = ceil_div(a.query_heads, plan.is_text(*run.stack) ? plan.tensor_parallel : 1);
+  const Integer heads = ceil_div(a.query_heads, plan.tensor_parallel);
   Integer pairs = 0;
   if (a.cross) {
     pairs = run.tokens * plan.replicas * plan.encoder_length;
@@ -34,7 +36,7 @@ bool is_out(const Tensor& tensor) noexcept { return tensor.label.ends_with("out"
 
 KeptActivations kept_activations(const Plan& plan, const Run& run, const model::Block& block) {
   const Integer hidden = run.stack->hidden;
-  const Integer over = plan.is_text(*run.stack) ? plan.tensor_parallel : 1;
+  const Integer over = plan.tensor_parallel;
   // Elements a token that tensor parallelism leaves whole (unless the sequence is split too), and that it splits.
   Integer whole = 0;
   Integer split = 0;
@@ -45,7 +47,7 @@ KeptActivations kept_activations(const Plan& plan, const Run& run, const model::
   bool mlp = false;
   bool experts = false;
   for (const Tensor& tensor : block.tensors) {
-    if (tensor.component == Component::norm && !tensor.name.ends_with("bias")) {
+    if (part_of(tensor) == Component::norm && !tensor.name.ends_with("bias")) {
       Integer width = tensor.dims[0];
       if (width == hidden) ++wide_norms;
       const bool per_head = !block.attentions.empty() && width == block.attentions.front().head_dim && width != hidden;
@@ -60,10 +62,10 @@ KeptActivations kept_activations(const Plan& plan, const Run& run, const model::
     if (tensor.rows == Rows::routed) {
       experts = true;
       routed += is_down(tensor) ? tensor.k : tensor.n;
-    } else if (tensor.component == Component::mlp && tensor.n > 1) {
+    } else if (part_of(tensor) == Component::mlp && tensor.n > 1) {
       mlp = true;
       split += is_down(tensor) ? tensor.k : tensor.n;
-    } else if (tensor.component == Component::attention) {
+    } else if (part_of(tensor) == Component::attention) {
       if (is_out(tensor)) {
         split += tensor.k;
       } else if (tensor.k != hidden) {
@@ -107,7 +109,7 @@ KeptActivations kept_activations(const Plan& plan, const Run& run, const model::
 }
 
 Integer widest_moment(const Plan& plan, const Run& run, const model::Block& block) {
-  const Integer over = plan.is_text(*run.stack) ? plan.tensor_parallel : 1;
+  const Integer over = plan.tensor_parallel;
   const Integer rows_at_once = ceil_div(run.tokens, run.kind == Run::Kind::regrow ? 1 : run.passes);
   Integer widest = 0;
   for (const Tensor& tensor : block.tensors) {

@@ -7,6 +7,7 @@
 #include "flopwatt/work/plan.hpp"
 #include "flopwatt/work/row_writer.hpp"
 #include "flopwatt/work/sequence_mixing.hpp"
+#include "flopwatt/work/tensor_part.hpp"
 
 namespace flopwatt::work {
 namespace {
@@ -212,7 +213,10 @@ void Counter::elementwise(const Run& run, const model::Block& block, const Block
   const Integer hidden = run.stack->hidden;
   const Integer split = workload_.parallel.sequence ? tensor_ : 1;
   const Integer tokens = ceil_div(run.tokens, split);
-  Operation norm{.component = Component::norm, .precision = plan_.other_precision, .label = "norm+residual"};
+  const bool sees = run.stack->role == model::StackRole::vision;
+  Operation norm{.component = sees ? Component::vision : Component::norm,
+                 .precision = plan_.other_precision,
+                 .label = "norm+residual"};
   norm.executions = run.passes;
   norm.elementwise_flops = tokens * (norm_flops(kind.norm) * sums.norm_elements + kind.residuals * hidden);
   move(norm, tokens * sums.norm_elements, norm_traffic(kind.norm, execution, bits));
@@ -231,7 +235,7 @@ void Counter::elementwise(const Run& run, const model::Block& block, const Block
     o.executions = run.passes;
     writer_.write(o, layers);
   };
-  activate("mlp.activation", Component::mlp, run.tokens, sums.mlp_width);
+  activate("mlp.activation", sees ? Component::vision : Component::mlp, run.tokens, sums.mlp_width);
   if (block.routing) {
     const Integer rows = run.tokens * block.routing->top_k;
     activate("experts.activation", Component::experts, rows, sums.expert_width);
@@ -251,13 +255,13 @@ void Counter::block(const Run& run, const model::Block& block, const LayerCounts
     if (tensor.use == Use::product) {
       product(run, tensor, &block, layers, trained);
       if (tensor.label.ends_with("down")) {
-        if (tensor.component == Component::mlp) sums.mlp_width += tensor.k;
+        if (part_of(tensor) == Component::mlp) sums.mlp_width += tensor.k;
         if (tensor.rows == Rows::routed) sums.expert_width += tensor.k;
       }
       continue;
     }
     Integer held = stored_elements(tensor);
-    if (tensor.component == Component::norm) {
+    if (part_of(tensor) == Component::norm) {
       // A norm of the head's width runs on every head.
       Integer width = tensor.dims[0];
       if (!block.attentions.empty() && tensor.dims[0] == block.attentions.front().head_dim &&
@@ -294,7 +298,8 @@ void Counter::outside(const Run& run, const Tensor& tensor) {
                    tensor.rows == Rows::sequences || tensor.label.ends_with("out");
   const bool trained = head ? trains_head() : trains_everything();
   LayerCounts once;
-  if (plan_.backward) once.backward = trains_everything() || (text && top) ? 1 : 0;
+  if (plan_.backward)
+    once.backward = trains_everything() || (text && top) ? 1 : 0;
   if (tensor.use == Use::product) {
     product(run, tensor, nullptr, once, trained);
     if (head && tensor.rows == Rows::logits && workload_.phase == Phase::train) {
@@ -329,8 +334,8 @@ void Counter::outside(const Run& run, const Tensor& tensor) {
     if (once.backward == 0 && plan_.backward && shared && trains_head() && text) once.backward = 1;
     o.trained = once.backward > 0;
   } else {
-    if (tensor.component == Component::norm && !tensor.name.ends_with("bias")) {
-      const Integer rows = tensor.rows == Rows::logits ? run.logits_rows : run.tokens;
+    if (part_of(tensor) == Component::norm && !tensor.name.ends_with("bias")) {
+      const Integer rows = rows_of(run, tensor);
       const model::Norm kind =
           run.stack->blocks.empty() ? model::Norm::none : run.stack->blocks.front().elementwise.norm;
       o.elementwise_flops = norm_flops(kind) * rows * tensor.dims[0];

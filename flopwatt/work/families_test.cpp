@@ -283,6 +283,68 @@ TEST(Vision, RunsWhereThereAreImages) {
   EXPECT_EQ(flops_of(ledger_of(model, w), "vision.qkv"), 0);
 }
 
+// A vision layer of a GPT's shape, its parameters all accounted as vision: 12 wide, MLP of 48.
+model::Architecture seeing_like_gpt() {
+  using model::Component;
+  model::Architecture model = seeing();
+  model::Stack& vision = model.stacks.back();
+  model::Block block{.kind = "attention+mlp"};
+  block.elementwise = {.norm = model::Norm::layer_norm, .activation = model::Activation::gelu};
+  const auto norm = [&](const char* name) {
+    block.tensors.push_back(testing::vector(name, "norm", Component::vision, model::Use::scale, 12));
+  };
+  norm("norm1.weight");
+  block.tensors.push_back(testing::product("qkv", "attention.qkv", Component::vision, 12, 36));
+  block.tensors.push_back(testing::product("out", "attention.out", Component::vision, 12, 12));
+  norm("norm2.weight");
+  block.tensors.push_back(testing::product("up", "mlp.up", Component::vision, 12, 48));
+  block.tensors.push_back(testing::product("down", "mlp.down", Component::vision, 48, 12));
+  block.attentions = vision.blocks[0].attentions;
+  vision.blocks = {block};
+  // Of the 16 patches four make one row here, and a norm over them one of 48.
+  testing::Tensor pooled = testing::vector("pooled.weight", "norm", Component::vision, model::Use::scale, 48);
+  pooled.rows = model::Rows::patches;
+  pooled.rows_divisor = 4;
+  vision.outside.push_back(pooled);
+  return model;
+}
+
+TEST(Vision, ElementwiseWorkOfItsLayers) {
+  Workload w{.phase = Phase::prefill, .batch = 2, .sequence = 20, .images = 3};
+  const Ledger ledger = ledger_of(seeing_like_gpt(), w);
+  const auto vision_row = [&](std::string_view label) {
+    for (const Row& row : ledger.rows()) {
+      if (row.component == model::Component::vision && row.label == label) return row;
+    }
+    ADD_FAILURE() << label;
+    return Row{};
+  };
+  // 6 images of 16 patches: 96 rows, 2 layers, 16 bits.  Two norms of 12 (7 FLOPs, one read, one written) and two
+  // additions to the residual stream (1 FLOP, two read, one written) a layer; 48 results of gelu (5 FLOPs).
+  const Row norms = vision_row("norm+residual");
+  EXPECT_EQ(norms.elementwise_flops, 2 * 96 * (7 * 24 + 2 * 12));
+  EXPECT_EQ(norms.read(ByteKind::activations), 2 * 96 * (24 + 2 * 24) * 2);
+  EXPECT_EQ(norms.written(ByteKind::activations), 2 * 96 * (24 + 2 * 12) * 2);
+  EXPECT_EQ(norms.read(ByteKind::weights), 2 * 24 * 2);
+  const Row gelu = vision_row("mlp.activation");
+  EXPECT_EQ(gelu.elementwise_flops, 2 * 96 * 5 * 48);
+  EXPECT_EQ(gelu.read(ByteKind::activations), 2 * 96 * 48 * 2);
+  EXPECT_EQ(gelu.written(ByteKind::activations), 2 * 96 * 48 * 2);
+  // Outside the layers: 24 rows of 48, normed.
+  const Row pooled = vision_row("norm");
+  EXPECT_EQ(pooled.elementwise_flops, 24 * 7 * 48);
+  EXPECT_EQ(pooled.read(ByteKind::activations), 24 * 48 * 2);
+}
+
+TEST(Vision, ActivationsOfItsLayersAreKept) {
+  // Korthikanti et al.: 34 bytes a row and channel of a GPT layer without scores.
+  Workload w{.batch = 2, .sequence = 20};
+  const model::Architecture model = seeing_like_gpt();
+  const Count without = memory(model, w)->activations;
+  w.images = 3;
+  EXPECT_EQ(memory(model, w)->activations - without, 2 * 34 * 12 * 96);
+}
+
 TEST(Vision, ImagesWithoutASizeAreRefused) {
   model::Architecture model = seeing();
   model.vision->image.reset();

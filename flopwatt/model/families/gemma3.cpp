@@ -26,7 +26,7 @@ void add_projector(Draft& draft, VisionTower& tower, std::int64_t tokens) {
   weight.n = hidden;
   weight.rows = Rows::patches;
   weight.rows_divisor = pooled * pooled;
-  module.rms_norm("mm_soft_emb_norm", tower.shape.hidden);
+  module.rms_norm("mm_soft_emb_norm", tower.shape.hidden, Rows::patches, pooled * pooled);
 }
 
 void read(Draft& draft) {
