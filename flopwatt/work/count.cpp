@@ -159,6 +159,7 @@ void Counter::product(const Run& run, const Tensor& tensor, const model::Block* 
     o.activations_written = written;
   }
   o.trained = trained;
+  o.activation_gradient = !plan_.trains_head_alone();
   if (plan_.backward && trained) {
     const Integer held =
         routed ? cut.k * cut.n * (Integer{block->routing->experts} / plan_.experts_over) : cut.k * cut.n;
@@ -299,7 +300,7 @@ void Counter::outside(const Run& run, const Tensor& tensor) {
   const bool trained = head ? trains_head() : trains_everything();
   LayerCounts once;
   if (plan_.backward)
-    once.backward = trains_everything() || (text && top) ? 1 : 0;
+    once.backward = trains_everything() || (text && top && (head || !plan_.trains_head_alone())) ? 1 : 0;
   if (tensor.use == Use::product) {
     product(run, tensor, nullptr, once, trained);
     if (head && tensor.rows == Rows::logits && workload_.phase == Phase::train) {

@@ -78,10 +78,11 @@ void add_activations(const Plan& plan, const Run& run, Memory& memory) {
     const int bits = plan.activation_bits + (w.phase == Phase::train ? (plan.backward ? 64 : 32) : 0);
     memory.logits = std::max(memory.logits, units::Count{to_bytes(rows * vocabulary, bits)});
   }
-  // Inputs of the final norm and of the head (section 4.3 of the paper).
+  // Inputs of the final norm and of the head (section 4.3 of the paper); of the head alone where only it is trained.
   const Integer over = w.parallel.sequence ? plan.tensor_parallel : 1;
   if (plan.backward) {
-    memory.activations += 2 * to_bytes(ceil_div(run.tokens * stack.hidden, over), plan.activation_bits);
+    const Integer inputs = plan.trains_head_alone() ? 1 : 2;
+    memory.activations += inputs * to_bytes(ceil_div(run.tokens * stack.hidden, over), plan.activation_bits);
   }
 }
 

@@ -95,6 +95,10 @@ struct Plan {
   std::array<Run, 4> runs{};
   std::size_t run_count = 0;
 
+  /// The untied head is all that is trained: its weight's gradient is the whole backward pass.
+  [[nodiscard]] bool trains_head_alone() const noexcept {
+    return backward && workload->trainable.kind == Trainable::Kind::head && !architecture->tied_embeddings;
+  }
   [[nodiscard]] std::span<const Run> all_runs() const noexcept { return {runs.data(), run_count}; }
   /// Layers of a block on this device; at or after `from` (a layer of the whole stack); the first `limit` of the stage.
   [[nodiscard]] std::int64_t layers(const model::Stack& stack, std::size_t block) const noexcept;

@@ -61,17 +61,17 @@ void RowWriter::run(const Operation& o, Pass pass, Factor layers) {
 // The activation's gradient reads the output's gradient and the weights and writes the input's; the weight's gradient
 // reads the input and the output's gradient.
 void RowWriter::product_backward(const Operation& o, Factor layers) {
-  const Factor products = o.trained ? 2 * layers : layers;
+  const Factor products = (o.trained ? layers : 0) + (o.activation_gradient ? layers : 0);
   Row& row = start(o, Pass::backward, o.model_flops * products, o.hardware_flops * products, 0);
   backward_ += row.model_flops.value();
-  row.activation_gradient = true;
+  row.activation_gradient = o.activation_gradient;
   row.weight_gradient = o.trained;
   row.executions = o.executions * products;
   const Integer input = o.activations_read * layers;
   const Integer output_gradient = o.activations_written * products;
-  read(row, ByteKind::weights, o.weights_read * layers);
+  if (o.activation_gradient) read(row, ByteKind::weights, o.weights_read * layers);
   read(row, ByteKind::activations, o.trained ? output_gradient + input : output_gradient);
-  written(row, ByteKind::activations, input);
+  if (o.activation_gradient) written(row, ByteKind::activations, input);
   if (o.logits_written > 0) read(row, ByteKind::logits, o.logits_written * products);
   if (o.trained) written(row, ByteKind::gradients, o.gradients * layers);
 }

@@ -29,7 +29,8 @@ struct Operation {
   Integer logits_backward_read = 0, logits_backward_written = 0;
   Integer gradients_read = 0;  ///< gradients summed where a weight has two of them
   bool trained = true;
-  bool attention_core = false;  ///< what selective recompute runs again
+  bool activation_gradient = true;  ///< of a product; false where nothing before it is trained
+  bool attention_core = false;      ///< what selective recompute runs again
 };
 
 /// How many layers run an operation, by pass.

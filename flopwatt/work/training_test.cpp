@@ -98,8 +98,25 @@ TEST(Training, TrainingTheHeadAlone) {
   Workload w{.sequence = 64};
   w.trainable = *parse_trainable("head");
   const Totals totals = totals_of(llama(), w);
-  EXPECT_EQ(totals.backward, Count{4} * 131'072'000 * 64);
+  // Nothing before the head is trained, so that nobody asks for the gradient of its input: [k × m]·[m × n] alone.
+  EXPECT_EQ(totals.backward, Count{2} * 131'072'000 * 64);
   EXPECT_EQ(totals.bytes[ByteKind::gradients], Count{131'072'000} * 2 * 2);
+  const Ledger ledger = *count(llama(), w);
+  const Row head = testing::row_of(ledger, "lm_head", Pass::backward);
+  EXPECT_TRUE(head.weight_gradient);
+  EXPECT_FALSE(head.activation_gradient);
+  EXPECT_EQ(head.executions, 1);
+  // Reads its input and the logits' gradient, writes the weight's gradient; neither weights nor an input's gradient.
+  EXPECT_EQ(head.read(ByteKind::weights), 0);
+  EXPECT_EQ(head.read(ByteKind::activations), 64 * 4096 * 2);
+  EXPECT_EQ(head.written(ByteKind::activations), 0);
+  EXPECT_EQ(head.read(ByteKind::logits), 64 * 32'000 * 2);
+  // Neither a layer nor the last norm has a backward pass; the loss has.
+  for (const Row& row : ledger.rows()) {
+    if (row.pass == Pass::backward) EXPECT_EQ(row.component, model::Component::lm_head) << row.label;
+  }
+  // Kept for it: the head's input.
+  EXPECT_EQ(memory(llama(), w)->activations, 64 * 4096 * 2);
 }
 
 TEST(Training, ATiedHeadIsTheEmbedding) {
