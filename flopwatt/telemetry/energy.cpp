@@ -26,6 +26,7 @@ constexpr std::array kFlags{
     FlagText{"part_time_sampling", "the sensor looks only part of the time: a load that beats with it misleads it"},
     FlagText{"sparse_samples", "fewer than ten samples"},
     FlagText{"incomplete", "a gap has no energy: the sum is a lower bound"},
+    FlagText{"shared_device", "several processes were on the device: the energy is that of all"},
     FlagText{"recorded", "from a recorded or synthetic source: no measurement of this machine"},
 };
 
@@ -78,6 +79,7 @@ class WindowMeter {
     for (std::size_t i = trace_.lower_bound(from_); i < trace_.size() && trace_[i].time <= to_; ++i) {
       const Snapshot& sample = trace_[i];
       ++result_.samples;
+      if (sample.processes && *sample.processes > 1) shared_ = true;
       if (!sample.power.value) continue;
       result_.power_kind = sample.power.kind;
       power_scope_ = sample.power.scope;
@@ -317,6 +319,7 @@ class WindowMeter {
     if (sensor.duty && *sensor.duty < 1) flag(EnergyFlag::part_time_sampling);
     if (from_power && result_.samples < 10) flag(EnergyFlag::sparse_samples);
     if (result_.covered < 0.999 * result_.duration) flag(EnergyFlag::incomplete);
+    if (shared_) flag(EnergyFlag::shared_device);
     std::sort(result_.gaps.begin(), result_.gaps.end(), [](const Gap& a, const Gap& b) { return a.from < b.from; });
     return std::move(result_);
   }
@@ -329,6 +332,7 @@ class WindowMeter {
   Power most_;
   WindowEnergy result_;
   Scope power_scope_ = Scope::unknown;
+  bool shared_ = false;
   Energy energy_;
   Energy integral_uncertainty_;
   Duration counted_;

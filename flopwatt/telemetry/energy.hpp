@@ -36,6 +36,7 @@ enum class EnergyFlag : std::uint8_t {
   part_time_sampling,  ///< the sensor looks only part of the time: loads that beat with its period mislead it
   sparse_samples,      ///< fewer than ten samples, or a sample missing for long
   incomplete,          ///< a gap was not filled: energy is a lower bound
+  shared_device,       ///< other processes ran on the device: the energy is theirs too
   recorded,            ///< from a recorded or synthetic source, no measurement of this machine
 };
 [[nodiscard]] std::string_view key(EnergyFlag flag) noexcept;

@@ -42,6 +42,8 @@ struct Unit {
   Reading<nvml::Memory> memory;
   Reading<std::uint32_t> processes;
   std::optional<SteadyTime> slow_read;
+  std::optional<SteadyTime> counter_read;
+  units::Duration counter_cost;
 };
 
 template <class Function>
@@ -82,7 +84,16 @@ class NvmlSource final : public Source {
   std::string_view name() const override { return kName; }
   std::span<const DeviceInfo> devices() const override { return devices_; }
 
-  Snapshot read(std::size_t device) override {
+  Snapshot read(std::size_t device) override { return look(device, true); }
+  Snapshot glance(std::size_t device) override {
+    const Unit& unit = units_[device];
+    const bool dear = unit.counter_cost > options_.dear_counter;
+    return look(device,
+                !dear || !unit.counter_read || to_duration(steady_now() - *unit.counter_read) >= options_.slow_period);
+  }
+
+ private:
+  Snapshot look(std::size_t device, bool with_counter) {
     Unit& unit = units_[device];
     const DeviceInfo& info = devices_[device];
     Snapshot snapshot;
@@ -93,7 +104,11 @@ class NvmlSource final : public Source {
       snapshot.power.value = Absence::in_other_reading;
       snapshot.energy = Absence::in_other_reading;
     } else {
-      snapshot.energy = nvml::total_energy(library_, unit.handle);
+      if (with_counter) {
+        snapshot.energy = nvml::total_energy(library_, unit.handle);
+        unit.counter_read = steady_now();
+        unit.counter_cost = to_duration(*unit.counter_read - begin);
+      }
       snapshot.power.value = unit.power ? read_power(library_, unit.handle, *unit.power) : unit.no_power;
       if (unit.module_power) {
         snapshot.module_power = {read_power(library_, unit.handle, *unit.module_power), unit.module_power->kind,
@@ -110,7 +125,6 @@ class NvmlSource final : public Source {
     return snapshot;
   }
 
- private:
   void read_rest(Unit& unit, SteadyTime now, Snapshot& snapshot) {
     snapshot.utilization = nvml::utilization(library_, unit.handle);
     snapshot.compute_clock = nvml::clock(library_, unit.handle, nvml::kClockSm);

@@ -11,12 +11,15 @@
 namespace flopwatt::telemetry {
 
 struct NvmlOptions {
-  /// Library to open; empty: libnvidia-ml.so.1, then libnvidia-ml.so, as the dynamic linker finds them.
+  /// Library to open; empty: libnvidia-ml.so.1, then libnvidia-ml.so, as the dynamic linker finds them, then WSL's.
   std::string library;
   /// The sensor's last value where the driver offers it (field 186), instead of what nvmlDeviceGetPowerUsage gives.
   bool instant = false;
   /// The slow readings (limit, memory, processes) are repeated no more often than this.
   units::Duration slow_period = 1 * units::second;
+  /// An energy counter that takes longer than this to read (2.4 ms was seen, gpuopenanalytics/pynvml #18) is left out
+  /// of glances but for one in every slow_period.
+  units::Duration dear_counter = 1 * units::millisecond;
 };
 
 /// The devices of NVIDIA's management library, in its order (by PCI address).  With MIG enabled the instances follow

@@ -63,7 +63,7 @@ tl::unexpected<SourceAbsence> refuse(Absence reason, std::string detail) {
 }  // namespace
 
 tl::expected<Library, SourceAbsence> open_library(const std::string& path) {
-  std::vector<std::string> names{"libnvidia-ml.so.1", "libnvidia-ml.so"};
+  std::vector<std::string> names{"libnvidia-ml.so.1", "libnvidia-ml.so", "/usr/lib/wsl/lib/libnvidia-ml.so.1"};
   if (!path.empty()) names = {path};
   auto file = SharedLibrary::open("nvml", names);
   if (!file) return tl::unexpected{std::move(file).error()};
@@ -72,6 +72,10 @@ tl::expected<Library, SourceAbsence> open_library(const std::string& path) {
 #define FLOPWATT_NVML_FIND(member, exported, parameters) file->find(exported, library.member);
   FLOPWATT_NVML_CALLS(FLOPWATT_NVML_FIND)
 #undef FLOPWATT_NVML_FIND
+  // Older drivers have the call under older names; asked only how many there are, all mean the same.
+  for (const char* name : {"nvmlDeviceGetComputeRunningProcesses_v2", "nvmlDeviceGetComputeRunningProcesses"}) {
+    if (library.processes == nullptr) file->find(name, library.processes);
+  }
   for (const auto& [there, name] :
        {std::pair{library.init != nullptr, "nvmlInit_v2"}, std::pair{library.count != nullptr, "nvmlDeviceGetCount_v2"},
         std::pair{library.handle != nullptr, "nvmlDeviceGetHandleByIndex_v2"}}) {

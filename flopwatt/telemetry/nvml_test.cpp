@@ -354,6 +354,10 @@ TEST_F(Nvml, TwoProcessesAreCountedAndTheScopeStaysTheDevice) {
   EXPECT_EQ(*snapshot.processes, 2U);
   EXPECT_EQ(snapshot.power.scope, Scope::device);
   EXPECT_EQ(*look("processes=0").processes, 0U);
+  const auto source = must_open("processes=2");
+  EXPECT_TRUE(energy_of(watch(*source, 100, 101, 0.1)).has(EnergyFlag::shared_device));
+  const auto alone = must_open("");
+  EXPECT_FALSE(energy_of(watch(*alone, 100, 101, 0.1)).has(EnergyFlag::shared_device));
 }
 
 // Field report N9: the fast device is in the second slot, where CUDA calls it 0.
@@ -389,6 +393,19 @@ TEST_F(Nvml, SlowReadingsAreNotRepeatedTooOften) {
   EXPECT_DOUBLE_EQ(eager->read(0).limit->in(watt), 500);
 }
 
+// Field report N4: a counter that takes 2.4 ms to read.
+TEST_F(Nvml, ADearCounterIsReadAtTheEndsAndNotAtEveryGlance) {
+  const auto source = must_open("energy_cost=3");
+  EXPECT_TRUE(source->glance(0).energy);  // the first shows what it costs
+  const Snapshot glance = source->glance(0);
+  EXPECT_TRUE(glance.energy.absent_for(Absence::not_asked));
+  EXPECT_TRUE(glance.power.value);
+  EXPECT_TRUE(source->read(0).energy);
+  const auto cheap = must_open("");
+  EXPECT_TRUE(cheap->glance(0).energy);
+  EXPECT_TRUE(cheap->glance(0).energy);
+}
+
 TEST(OldNvml, ADriverWithoutTheNewCallsStillGivesPower) {
   const testing::ScriptedDriver driver{FLOPWATT_SCRIPTED_OLD_NVML_LIBRARY};
   ASSERT_TRUE(driver.there());
@@ -400,7 +417,7 @@ TEST(OldNvml, ADriverWithoutTheNewCallsStillGivesPower) {
   EXPECT_DOUBLE_EQ(snapshot.power.value->in(watt), 400);
   EXPECT_EQ(snapshot.power.kind, PowerKind::unknown);
   EXPECT_TRUE(snapshot.energy.absent_for(Absence::missing_symbol));
-  EXPECT_TRUE(snapshot.processes.absent_for(Absence::missing_symbol));
+  EXPECT_EQ(*snapshot.processes, 1U);  // under the call's older name
   EXPECT_THAT((*source)->devices()[0].notes, Contains(HasSubstr("no instant power")));
 }
 

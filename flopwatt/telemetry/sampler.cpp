@@ -54,6 +54,7 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
       infos_.push_back(device);
       traces_.emplace_back(device, options.capacity);
     }
+    idle_.resize(infos_.size());
     recorded_ = source_->recorded();
   }
 
@@ -137,6 +138,18 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
     return result;
   }
 
+  /// idle_power of all that is kept, no newer than it must be: it takes milliseconds.
+  Reading<units::Power> idle(std::size_t device) {
+    const std::lock_guard lock{mutex_};
+    Idle& idle = idle_[device];
+    const SteadyTime now = steady_now();
+    if (!idle.known || now - idle.since > kIdleRefresh) {
+      const Trace& all = traces_[device];
+      idle = {true, now, all.empty() ? Absence::no_samples : idle_power(all, all.front().time, all.back().time)};
+    }
+    return idle.power;
+  }
+
   bool hangs() const {
     const std::lock_guard lock{mutex_};
     return hangs_locked();
@@ -146,6 +159,13 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
   bool recorded() const { return recorded_; }
 
  private:
+  struct Idle {
+    bool known = false;
+    SteadyTime since{};
+    Reading<units::Power> power;
+  };
+  static constexpr std::chrono::seconds kIdleRefresh{1};
+
   bool hangs_locked() const { return reading_since_ && steady_now() - *reading_since_ > patience_; }
 
   void loop() {
@@ -165,9 +185,9 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
         const std::int64_t missed = (now - next_) / period_;
         next_ += (missed + 1) * period_;
       }
-      wanted_ = false;
+      const bool wanted = std::exchange(wanted_, false);
       ++rounds_begun_;
-      read_all(lock);
+      read_all(lock, wanted);
       ++rounds_done_;
       done_.notify_all();
     }
@@ -175,11 +195,11 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
     done_.notify_all();
   }
 
-  void read_all(std::unique_lock<std::mutex>& lock) {
+  void read_all(std::unique_lock<std::mutex>& lock, bool fully) {
     for (std::size_t i = 0; i < infos_.size(); ++i) {
       reading_since_ = steady_now();
       lock.unlock();
-      const Snapshot snapshot = source_->read(i);  // may take for ever
+      const Snapshot snapshot = fully ? source_->read(i) : source_->glance(i);  // may take for ever
       lock.lock();
       reading_since_.reset();
       traces_[i].add(snapshot);
@@ -198,6 +218,7 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
   std::condition_variable done_;
   std::thread thread_;
   std::vector<Trace> traces_;
+  std::vector<Idle> idle_;
   std::optional<SteadyTime> reading_since_;
   SteadyTime next_{};
   std::uint64_t rounds_begun_ = 0;
@@ -262,8 +283,18 @@ Trace Sampler::trace(std::size_t device, SteadyTime since) const {
 
 WindowEnergy Sampler::energy_over(std::size_t device, SteadyTime from, SteadyTime to,
                                   const EnergyOptions& options) const {
-  WindowEnergy energy = telemetry::energy_over(trace(device), from, to, options);
-  if (recorded(device)) energy.flags.push_back(EnergyFlag::recorded);
+  const SampledDevice& which = devices_.at(device);
+  Worker& worker = *workers_[which.source];
+  // Only the window is copied; the baseline is that of all that is kept.
+  EnergyOptions with_idle = options;
+  const Reading<units::Power> idle = options.idle ? Reading<units::Power>{*options.idle} : worker.idle(which.device);
+  if (idle) with_idle.idle = *idle;
+  WindowEnergy energy = telemetry::energy_over(worker.trace(which.device, from), from, to, with_idle);
+  if (!idle) {
+    energy.idle_power = idle.reason();
+    energy.dynamic_energy = idle.reason();
+  }
+  if (worker.recorded()) energy.flags.push_back(EnergyFlag::recorded);
   return energy;
 }
 

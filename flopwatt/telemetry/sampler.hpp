@@ -63,7 +63,8 @@ class Sampler {
   [[nodiscard]] Trace trace(std::size_t device) const;
   /// The same without what came before `since`, for windows.
   [[nodiscard]] Trace trace(std::size_t device, SteadyTime since) const;
-  /// Energy of a window that was kept; a driver that hangs is a gap.
+  /// Energy of a window that was kept; a driver that hangs is a gap.  The idle baseline is that of all that is kept,
+  /// not older than a second.
   [[nodiscard]] WindowEnergy energy_over(std::size_t device, SteadyTime from, SteadyTime to,
                                          const EnergyOptions& options = {}) const;
   /// Whether the source of a device has not answered for longer than `patience`.

@@ -136,6 +136,35 @@ TEST(Sampler, GivesTheEnergyOfAWindowReadAtBothEnds) {
   EXPECT_FALSE(energy.has(EnergyFlag::incomplete));
 }
 
+TEST(Sampler, TheIdleBaselineIsThatOfAllThatIsKept) {
+  // Five readings of 100 W while nothing runs, then what runs draws 250 W.
+  class Load final : public Source {
+   public:
+    std::string_view name() const override { return "load"; }
+    std::span<const DeviceInfo> devices() const override { return infos_; }
+    Snapshot read(std::size_t) override {
+      Snapshot snapshot;
+      snapshot.time = steady_now();
+      snapshot.power = {(++reads_ <= 5 ? 100 : 250) * watt, PowerKind::instant, Scope::device};
+      return snapshot;
+    }
+
+   private:
+    std::vector<DeviceInfo> infos_{1};
+    int reads_ = 0;
+  };
+  Sampler sampler{one(std::make_unique<Load>())};
+  for (int i = 0; i < 5; ++i) sampler.read_now();
+  const SteadyTime from = sampler.read_now()[0].time;
+  std::this_thread::sleep_for(milliseconds{20});
+  const SteadyTime to = sampler.read_now()[0].time;
+  const WindowEnergy energy = sampler.energy_over(0, from, to);
+  const double seconds = to_duration(to - from).in(second);
+  EXPECT_DOUBLE_EQ(energy.idle_power->in(watt), 100);
+  EXPECT_NEAR(energy.dynamic_energy->in(joule), 150 * seconds, 1e-6);
+  EXPECT_NEAR(sampler.energy_over(0, from, to, {.idle = 50 * watt}).dynamic_energy->in(joule), 200 * seconds, 1e-6);
+}
+
 TEST(Sampler, BeforeTheFirstReadingThereIsNone) {
   const Sampler sampler{one(std::make_unique<SteadySource>(1))};
   EXPECT_TRUE(sampler.latest(0).power.value.absent_for(Absence::no_samples));

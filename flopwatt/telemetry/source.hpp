@@ -85,6 +85,8 @@ class Source {
   /// Looks at devices()[device] now.  Costs what the driver costs; may block for as long as the driver blocks (Sampler
   /// guards against that).
   [[nodiscard]] virtual Snapshot read(std::size_t device) = 0;
+  /// A look between the ends of a window: may leave out (not_asked) what is dear to read and needed at the ends only.
+  [[nodiscard]] virtual Snapshot glance(std::size_t device) { return read(device); }
   /// A recorded or synthetic source is no measurement of this machine, and whoever reports its numbers says so.
   [[nodiscard]] virtual bool recorded() const { return false; }
 };

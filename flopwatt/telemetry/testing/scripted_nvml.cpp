@@ -7,7 +7,7 @@
 // sampled=0.25          instant looks only at the first quarter of every 100 ms
 // usage, instant, average, module, energy, limit, util, memory, clock, temp, processes
 //                       "!CODE" fails, a number is what is said instead of the truth (raw unit of the call)
-// energy_mode=frozen|zero, energy_step=MJ, reset_at=T   how the counter misbehaves
+// energy_mode=frozen|zero, energy_step=MJ, reset_at=T, energy_cost=MS   how the counter misbehaves
 // lost_at=T, back_at=T  every call says GPU_IS_LOST   reload_at=T          every call says version mismatch
 // mig=N, vgpu=1         instances; a guest            hang=CALL            that call never returns
 //
@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "flopwatt/telemetry/nvml_abi.hpp"
 #include "flopwatt/telemetry/testing/script.hpp"
@@ -166,7 +167,14 @@ EXPORT std::uint32_t nvmlDeviceGetCudaComputeCapability(Device handle, std::int3
   return before(handle, "cc");
 }
 
-#ifndef FLOPWATT_SCRIPTED_OLD_DRIVER
+#ifdef FLOPWATT_SCRIPTED_OLD_DRIVER
+
+EXPORT std::uint32_t nvmlDeviceGetComputeRunningProcesses(Device handle, std::uint32_t* count, void*) {
+  if (const std::uint32_t code = answer(handle, "processes", 1, count); code != kSuccess) return code;
+  return *count == 0 ? kSuccess : kInsufficientSize;
+}
+
+#else
 
 EXPORT std::uint32_t nvmlDeviceGetArchitecture(Device handle, std::uint32_t* architecture) {
   return answer(handle, "arch", 9, architecture);
@@ -181,6 +189,7 @@ EXPORT std::uint32_t nvmlDeviceGetTotalEnergyConsumption(Device handle, std::uin
   if (mode == "frozen") truth = 5000;
   if (mode == "zero") truth = 0;
   const double step = script().number(device, "energy_step", 1);
+  std::this_thread::sleep_for(std::chrono::duration<double>(1e-3 * script().number(device, "energy_cost", 0)));
   return answer(handle, "energy", std::floor(1e3 * truth / step + 1e-6) * step, millijoules);
 }
 EXPORT std::uint32_t nvmlDeviceGetFieldValues(Device handle, std::int32_t count, FieldValue* values) {
