@@ -19,6 +19,13 @@ std::string long_name(const std::string& flags) {
 
 bool is_switch(const Option& option) { return option.flags.front() == '-' && option.placeholder.empty(); }
 
+/// "--kv-cache and --no-kv-cache" of "--kv-cache,!--no-kv-cache".
+std::string switch_names(std::string flags) {
+  std::erase(flags, '!');
+  if (const std::size_t comma = flags.find(','); comma != std::string::npos) flags.replace(comma, 1, " and ");
+  return flags;
+}
+
 CLI::Option* add_to(CLI::App& app, const Option& option) {
   if (is_switch(option)) return app.add_flag(option.flags);
   CLI::Option* added = app.add_option(option.flags);
@@ -69,7 +76,13 @@ Result<Asked> parse(const Command& command, const std::string& verb, std::vector
     if (option.required && added[i]->count() == 0) {
       return fail(Errc::usage, "is missing", name, fmt::format("see 'flopwatt {} --help'", verb));
     }
-    for (const std::string& word : added[i]->results()) {
+    const std::vector<std::string> results = added[i]->results();
+    if (is_switch(option) && std::ranges::find(results, "true") != results.end() &&
+        std::ranges::find(results, "false") != results.end()) {
+      return fail(Errc::usage, "is given both ways", option.flags.substr(0, option.flags.find(',')),
+                  fmt::format("give one of {}", switch_names(option.flags)));
+    }
+    for (const std::string& word : results) {
       if (is_switch(option) && word != "true" && word != "false") {
         return fail(Errc::usage, fmt::format("is a switch and takes no '{}'", base::excerpt(word)), name);
       }

@@ -16,6 +16,67 @@ constexpr std::int64_t kUsualSequence = 2048;
 
 constexpr work::Formula kFormulas[] = {work::Formula::palm, work::Formula::sixn, work::Formula::megatron};
 
+/// Options that contradict each other, or mean nothing without another one.
+Result<void> check_together(const WorkloadWords& words) {
+  const work::Workload& w = words.workload;
+  const work::Parallel& p = w.parallel;
+  const auto refuse = [](std::string_view option, std::string_view what, std::string_view remedy) {
+    return fail(Errc::usage, std::string{what}, std::string{option}, std::string{remedy});
+  };
+  if (!w.sequence_lengths.empty()) {
+    if (words.sequence) return refuse("--seq", "contradicts --seq-lengths", "give one of the two");
+    if (w.batch != 1) return refuse("--batch", "contradicts --seq-lengths, a length for each sequence", "leave it out");
+  }
+  if (w.phase != work::Phase::generate) {
+    const std::string remedy = "leave it out, or use --phase generate";
+    if (w.new_tokens != 0) return refuse("--new-tokens", fmt::format("{} has no new tokens", name(w.phase)), remedy);
+    if (!w.kv_cache) return refuse("--no-kv-cache", fmt::format("means nothing for {}", name(w.phase)), remedy);
+  }
+  if ((w.image_width || w.image_height) && w.images == 0) {
+    return refuse(w.image_width ? "--image-width" : "--image-height", "there are no images", "add --images N");
+  }
+  if (p.sequence && p.tensor == 1) {
+    return refuse("--sp", "sequence parallelism splits what tensor parallelism leaves whole", "add --tp N");
+  }
+  if (p.zero > 0 && p.data == 1) return refuse("--zero", "there is nothing to spread over", "add --dp N");
+  if (p.in_flight > 1 && p.pipeline == 1) return refuse("--in-flight", "there is no pipeline", "add --pp N");
+  if (!p.stage_layers.empty() && p.pipeline == 1) return refuse("--stage-layers", "there is no pipeline", "add --pp N");
+  return {};
+}
+
+/// Says which options the phase or the model leaves without effect.
+void note_without_effect(const work::Workload& w, const model::Architecture& architecture,
+                         std::vector<std::string>& notes) {
+  const auto note = [&](std::string_view options, std::string_view why) {
+    notes.push_back(fmt::format("Without effect: {}; {}.", options, why));
+  };
+  if (w.phase != work::Phase::train) {
+    const work::Workload defaults;
+    std::string options;
+    const auto add = [&](bool given, std::string_view option) {
+      if (given) options += (options.empty() ? "" : ", ") + std::string{option};
+    };
+    add(w.recompute != defaults.recompute, "--recompute");
+    add(w.optimizer != defaults.optimizer, "--optimizer");
+    add(w.optimizer_precision != defaults.optimizer_precision, "--optimizer-dtype");
+    add(w.master_weights, "--master-weights");
+    add(w.trainable.kind != defaults.trainable.kind, "--trainable");
+    add(w.parallel.in_flight != 1, "--in-flight");
+    if (!options.empty()) note(options, fmt::format("{} trains nothing", name(w.phase)));
+  }
+  const auto any_block = [&](auto has) {
+    return std::ranges::any_of(architecture.stacks,
+                               [&](const model::Stack& stack) { return std::ranges::any_of(stack.blocks, has); });
+  };
+  if (w.capacity_factor > 0 && !any_block([](const model::Block& block) { return block.routing.has_value(); })) {
+    note("--capacity-factor", "the model has no experts");
+  }
+  const auto crosses = [](const model::Block& block) {
+    return std::ranges::any_of(block.attentions, [](const model::Attention& a) { return a.cross; });
+  };
+  if (w.encoder_sequence > 0 && !any_block(crosses)) note("--encoder-seq", "the model is no encoder-decoder");
+}
+
 /// A count is that of one device: which one, and what the others may hold more of.
 void add_parallel_notes(const work::Workload& workload, const model::Architecture& architecture,
                         const std::optional<work::Formula>& formula, std::vector<std::string>& notes) {
@@ -46,8 +107,9 @@ void add_parallel_notes(const work::Workload& workload, const model::Architectur
 
 }  // namespace
 
-work::Workload complete(const WorkloadWords& words, const model::Architecture& architecture,
-                        std::vector<std::string>& notes) {
+Result<work::Workload> complete(const WorkloadWords& words, const model::Architecture& architecture,
+                                std::vector<std::string>& notes) {
+  FLOPWATT_TRY_VOID(check_together(words));
   work::Workload workload = words.workload;
   if (words.sequence) {
     workload.sequence = *words.sequence;
@@ -62,6 +124,7 @@ work::Workload complete(const WorkloadWords& words, const model::Architecture& a
     notes.push_back(fmt::format("No --dtype was given: {} is {}.", units::name(workload.precision),
                                 architecture.dtype ? "what the model's config says" : "assumed"));
   }
+  note_without_effect(workload, architecture, notes);
   if (architecture.max_positions && workload.sequence > *architecture.max_positions) {
     notes.push_back(fmt::format("The sequence is longer than the {} positions that the model was built for.",
                                 *architecture.max_positions));
@@ -94,7 +157,7 @@ Result<answers::Count> count(const Facts& facts, const CountRequest& request) {
   answers::Count answer;
   answer.formula = request.formula;
   FLOPWATT_TRY(answer.architecture, facts.model(request.model, request.as_family));
-  answer.workload = complete(request.workload, answer.architecture, answer.notes);
+  FLOPWATT_TRY(answer.workload, complete(request.workload, answer.architecture, answer.notes));
   answer.census = model::census(answer.architecture);
   if (Result<void> counted = count_work(answer); !counted) {
     if (counted.error().code != Errc::infeasible) return fail(std::move(counted.error()));

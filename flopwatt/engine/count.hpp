@@ -16,9 +16,10 @@ struct WorkloadWords {
   std::optional<units::Precision> dtype;  ///< absent: the model's own, or else bfloat16
 };
 
-/// Fills the open places, and says so in `notes`.
-[[nodiscard]] work::Workload complete(const WorkloadWords& words, const model::Architecture& architecture,
-                                      std::vector<std::string>& notes);
+/// Fills the open places, and says so in `notes`, as it does of options that the phase or the model leaves without
+/// effect.  Errc::usage at the option for two that contradict each other, or that mean nothing without another.
+[[nodiscard]] Result<work::Workload> complete(const WorkloadWords& words, const model::Architecture& architecture,
+                                              std::vector<std::string>& notes);
 
 struct CountRequest {
   std::string model, as_family;

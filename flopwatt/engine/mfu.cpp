@@ -105,7 +105,7 @@ Result<answers::Mfu> mfu(const Facts& facts, const MfuRequest& request) {
   answer.devices = request.devices;
   answer.mbu_definition = request.mbu;
   FLOPWATT_TRY(answer.architecture, facts.model(request.model, request.as_family));
-  answer.workload = complete(request.workload, answer.architecture, answer.notes);
+  FLOPWATT_TRY(answer.workload, complete(request.workload, answer.architecture, answer.notes));
   FLOPWATT_TRY(answer.device, facts.device(request.device, answer.workload.precision));
   FLOPWATT_TRY(answer.peak, peak_of(answer.device, answer.workload.precision));
 

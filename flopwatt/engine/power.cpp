@@ -85,7 +85,7 @@ Result<answers::Power> power_at_mfu(const Facts& facts, const PowerAtMfuRequest&
 Result<answers::Power> power_of_model(const Facts& facts, const PowerOfModelRequest& request) {
   answers::Power answer;
   FLOPWATT_TRY(const model::Architecture architecture, facts.model(request.model, request.as_family));
-  const work::Workload workload = complete(request.workload, architecture, answer.notes);
+  FLOPWATT_TRY(const work::Workload workload, complete(request.workload, architecture, answer.notes));
   PowerBasics basics = request.basics;
   basics.dtype = workload.precision;
   FLOPWATT_TRY(const OpenedPower opened, open_power(facts, basics, answer.notes));

@@ -81,7 +81,7 @@ Result<answers::Train> train(const Facts& facts, const TrainRequest& request) {
   answer.length = request.length;
   answer.tariff = request.tariff;
   FLOPWATT_TRY(answer.architecture, facts.model(request.model, request.as_family));
-  answer.workload = complete(request.workload, answer.architecture, answer.notes);
+  FLOPWATT_TRY(answer.workload, complete(request.workload, answer.architecture, answer.notes));
   FLOPWATT_TRY(answer.micro_batches, micro_batches(request));
   FLOPWATT_TRY(answer.device, facts.device(request.device, answer.workload.precision));
   FLOPWATT_TRY(answer.peak, peak_of(answer.device, answer.workload.precision));
