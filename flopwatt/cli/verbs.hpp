@@ -11,6 +11,7 @@ namespace flopwatt::cli {
 [[nodiscard]] Verb mfu_verb();
 [[nodiscard]] Verb audit_verb();
 [[nodiscard]] Verb fit_verb();
+[[nodiscard]] Verb energy_verb();
 [[nodiscard]] Verb power_verb();
 [[nodiscard]] Verb train_verb();
 

@@ -5,6 +5,7 @@
 #include "flopwatt/answers/audit.hpp"
 #include "flopwatt/answers/count.hpp"
 #include "flopwatt/answers/devices.hpp"
+#include "flopwatt/answers/energy.hpp"
 #include "flopwatt/answers/fit.hpp"
 #include "flopwatt/answers/mfu.hpp"
 #include "flopwatt/answers/power.hpp"
@@ -27,5 +28,7 @@ namespace flopwatt::report {
 [[nodiscard]] Document to_document(const answers::Audit& answer);
 /// The study's three tables: predictors, models, residuals and regimes.
 [[nodiscard]] Document to_document(const answers::Fit& answer);
+/// By device: energy, powers, gaps; then the sums.
+[[nodiscard]] Document to_document(const answers::Energy& answer);
 
 }  // namespace flopwatt::report

@@ -5,6 +5,7 @@
 #include "flopwatt/answers/audit.hpp"
 #include "flopwatt/answers/count.hpp"
 #include "flopwatt/answers/devices.hpp"
+#include "flopwatt/answers/energy.hpp"
 #include "flopwatt/answers/fit.hpp"
 #include "flopwatt/answers/mfu.hpp"
 #include "flopwatt/answers/power.hpp"
@@ -29,5 +30,6 @@ inline constexpr int kJsonSchema = 1;
 [[nodiscard]] std::string to_json(const answers::Train& answer);
 [[nodiscard]] std::string to_json(const answers::Audit& answer);
 [[nodiscard]] std::string to_json(const answers::Fit& answer);
+[[nodiscard]] std::string to_json(const answers::Energy& answer);
 
 }  // namespace flopwatt::report

@@ -108,7 +108,7 @@ using WallTime = std::chrono::nanoseconds;
 [[nodiscard]] SteadyTime steady_now() noexcept;
 [[nodiscard]] WallTime wall_now() noexcept;
 [[nodiscard]] constexpr units::Duration to_duration(std::chrono::nanoseconds time) noexcept {
-  return 1e-9 * static_cast<double>(time.count()) * units::second;
+  return static_cast<double>(time.count()) / 1e9 * units::second;
 }
 
 struct PowerReading {

@@ -1,0 +1,139 @@
+#include <string_view>
+
+#include "flopwatt/report/json.hpp"
+#include "flopwatt/report/json_parts.hpp"
+#include "flopwatt/report/moment.hpp"
+
+namespace flopwatt::report {
+namespace {
+
+using io::JsonWriter;
+using telemetry::Reading;
+using telemetry::WindowEnergy;
+
+std::string_view idle_key(answers::IdleSource source) {
+  switch (source) {
+    case answers::IdleSource::start:
+      return "start";
+    case answers::IdleSource::end:
+      return "end";
+    case answers::IdleSource::given:
+      return "given";
+    case answers::IdleSource::lowest_tenth:
+      break;
+  }
+  return "lowest_tenth";
+}
+
+template <class Unit>
+void write(JsonWriter& json, std::string_view key, const Reading<Unit>& reading, Unit unit) {
+  json.key(key);
+  if (reading) {
+    json.value(reading->in(unit));
+  } else {
+    json.null();
+  }
+}
+
+/// The moment where the log is dated, else seconds since its beginning.
+void write_moment(JsonWriter& json, std::string_view key, const answers::EnergyDevice& device,
+                  telemetry::SteadyTime time) {
+  json.key(key);
+  if (is_dated(device.time_base)) {
+    json.value(moment_text(time));
+  } else {
+    json.value(telemetry::to_duration(time - device.log_start).in(units::second));
+  }
+}
+
+void write_gaps(JsonWriter& json, const answers::EnergyDevice& device) {
+  json.key("gaps").begin_array();
+  for (const telemetry::Gap& gap : device.window.gaps) {
+    json.begin_object();
+    write_moment(json, "from", device, gap.from);
+    write_moment(json, "to", device, gap.to);
+    json.member("duration_seconds", telemetry::to_duration(gap.to - gap.from).in(units::second));
+    json.member("reason", key(gap.reason)).member("filled", gap.filled).end_object();
+  }
+  json.end_array();
+}
+
+void write_device(JsonWriter& json, const answers::Energy& answer, const answers::EnergyDevice& device) {
+  const WindowEnergy& window = device.window;
+  json.begin_object();
+  json.member("device", device.info.name.empty() ? device.info.id() : device.info.name);
+  json.member("id", device.info.id()).member("index", device.info.index);
+  json.member("scope", key(window.scope)).member("counted", device.counted);
+  json.key("logs").begin_array();
+  for (const std::size_t log : device.logs) json.value(answer.logs[log].file);
+  json.end_array();
+  json.member("method", key(window.method)).member("power_kind", key(window.power_kind));
+  write_moment(json, "from", device, window.from);
+  write_moment(json, "to", device, window.to);
+  json.member("duration_seconds", window.duration.in(units::second));
+  json.member("covered_seconds", window.covered.in(units::second)).member("samples", window.samples);
+  write(json, "energy_joules", window.energy, units::joule);
+  json.key("uncertainty_joules");
+  if (window.energy) {
+    json.value(window.uncertainty.in(units::joule));
+  } else {
+    json.null();
+  }
+  if (!window.energy) json.member("absent", key(window.energy.reason()));
+  write(json, "mean_power_watts", window.mean_power, units::watt);
+  write(json, "peak_power_watts", window.peak_power, units::watt);
+  write(json, "idle_power_watts", window.idle_power, units::watt);
+  write(json, "dynamic_energy_joules", window.dynamic_energy, units::joule);
+  write_gaps(json, device);
+  json.key("flags").begin_array();
+  for (const telemetry::EnergyFlag flag : window.flags) json.value(key(flag));
+  json.end_array().end_object();
+}
+
+void write_log(JsonWriter& json, const answers::EnergyLog& log) {
+  json.begin_object().member("file", log.file).member("format", key(log.format));
+  json.member("time_base", key(log.time_base)).member("devices", log.devices).member("samples", log.samples);
+  json.member("skipped_lines", log.skipped.count).key("first_skipped_lines").begin_row();
+  for (const std::size_t line : log.skipped.first) json.value(line);
+  json.end_array().member("torn_tail", log.torn_tail).end_object();
+}
+
+void write_totals(JsonWriter& json, const answers::Energy& answer) {
+  json.key("totals").begin_array();
+  for (const answers::EnergyTotal& total : answer.totals) {
+    json.begin_object().member("scope", key(total.scope)).member("devices", total.devices);
+    json.member("energy_joules", total.energy.in(units::joule));
+    json.member("uncertainty_joules", total.uncertainty.in(units::joule)).key("dynamic_energy_joules");
+    if (total.dynamic_energy) {
+      json.value(total.dynamic_energy->in(units::joule));
+    } else {
+      json.null();
+    }
+    json.member("complete", total.complete).end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string to_json(const answers::Energy& answer) {
+  JsonWriter json;
+  begin_answer(json, "energy");
+  json.key("logs").begin_array();
+  for (const answers::EnergyLog& log : answer.logs) write_log(json, log);
+  json.end_array().end_object();
+  json.key("devices").begin_array();
+  for (const answers::EnergyDevice& device : answer.devices) write_device(json, answer, device);
+  json.end_array();
+  write_totals(json, answer);
+  json.member("idle_source", idle_key(answer.idle_source)).key("idle_span_seconds");
+  if (answer.idle_span) {
+    json.value(answer.idle_span->in(units::second));
+  } else {
+    json.null();
+  }
+  write_flags(json, answer.flags);
+  return finish_answer(std::move(json), answer.notes);
+}
+
+}  // namespace flopwatt::report
