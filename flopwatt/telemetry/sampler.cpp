@@ -53,6 +53,7 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
     for (const DeviceInfo& device : source_->devices()) {
       infos_.push_back(device);
       traces_.emplace_back(device, options.capacity);
+      totals_.emplace_back(device);
     }
     idle_.resize(infos_.size());
     recorded_ = source_->recorded();
@@ -150,6 +151,11 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
     return idle.power;
   }
 
+  EnergyTotal total(std::size_t device) const {
+    const std::lock_guard lock{mutex_};
+    return totals_[device].total();
+  }
+
   bool hangs() const {
     const std::lock_guard lock{mutex_};
     return hangs_locked();
@@ -203,6 +209,7 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
       lock.lock();
       reading_since_.reset();
       traces_[i].add(snapshot);
+      totals_[i].add(snapshot);
       if (ending_) return;
     }
   }
@@ -218,6 +225,7 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
   std::condition_variable done_;
   std::thread thread_;
   std::vector<Trace> traces_;
+  std::vector<RunningEnergy> totals_;
   std::vector<Idle> idle_;
   std::optional<SteadyTime> reading_since_;
   SteadyTime next_{};
@@ -296,6 +304,11 @@ WindowEnergy Sampler::energy_over(std::size_t device, SteadyTime from, SteadyTim
   }
   if (worker.recorded()) energy.flags.push_back(EnergyFlag::recorded);
   return energy;
+}
+
+EnergyTotal Sampler::total(std::size_t device) const {
+  const SampledDevice& which = devices_.at(device);
+  return workers_[which.source]->total(which.device);
 }
 
 bool Sampler::hangs(std::size_t device) const { return workers_[devices_.at(device).source]->hangs(); }

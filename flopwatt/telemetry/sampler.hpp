@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "flopwatt/telemetry/energy.hpp"
+#include "flopwatt/telemetry/running_energy.hpp"
 #include "flopwatt/telemetry/source.hpp"
 #include "flopwatt/telemetry/trace.hpp"
 
@@ -67,6 +68,8 @@ class Sampler {
   /// not older than a second.
   [[nodiscard]] WindowEnergy energy_over(std::size_t device, SteadyTime from, SteadyTime to,
                                          const EnergyOptions& options = {}) const;
+  /// Energy since the device was first read, however long ago: not bounded by what is kept.
+  [[nodiscard]] EnergyTotal total(std::size_t device) const;
   /// Whether the source of a device has not answered for longer than `patience`.
   [[nodiscard]] bool hangs(std::size_t device) const;
 

@@ -136,6 +136,16 @@ TEST(Sampler, GivesTheEnergyOfAWindowReadAtBothEnds) {
   EXPECT_FALSE(energy.has(EnergyFlag::incomplete));
 }
 
+TEST(Sampler, TheTotalOutlivesWhatIsKept) {
+  Sampler sampler{one(std::make_unique<SteadySource>(1)), {.capacity = 2}};
+  const SteadyTime from = sampler.read_now()[0].time;
+  SteadyTime to{};
+  for (int i = 0; i < 10; ++i) to = sampler.read_now()[0].time;
+  EXPECT_EQ(sampler.trace(0).size(), 2U);
+  EXPECT_NEAR(sampler.total(0).energy->in(joule), 100 * to_duration(to - from).in(second), 1e-9);
+  EXPECT_EQ(sampler.total(0).since, from);
+}
+
 TEST(Sampler, TheIdleBaselineIsThatOfAllThatIsKept) {
   // Five readings of 100 W while nothing runs, then what runs draws 250 W.
   class Load final : public Source {
