@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <cstdio>
 #include <memory>
 
 #include "flopwatt/cli/shared_options.hpp"
@@ -9,12 +12,28 @@ namespace {
 
 struct DevicesOptions {
   engine::DevicesRequest request;
+  bool measure = false;
+  engine::MeasureRequest measuring;
   DataOptions data;
   OutputOptions output;
 };
 
+Result<void> run_measure(const DevicesOptions& options, const engine::Facts& facts, Console& console) {
+  if (!options.request.derive.empty()) return fail(Errc::usage, "does not go with --measure", "--derive");
+  engine::MeasureRequest request = options.measuring;
+  request.name = options.request.name;
+  if (::isatty(STDERR_FILENO) != 0) {
+    request.progress = [](units::Precision dtype) {
+      std::fprintf(stderr, "Measuring %s …\n", std::string{units::name(dtype)}.c_str());
+    };
+  }
+  FLOPWATT_TRY(const answers::Devices answer, engine::measure_device(facts, request));
+  return present(console, options.output, answer);
+}
+
 Result<void> run_devices(const DevicesOptions& options, Console& console) {
   FLOPWATT_TRY(const engine::Facts facts, load_facts(options.data));
+  if (options.measure) return run_measure(options, facts, console);
   FLOPWATT_TRY(const answers::Devices answer, engine::devices(facts, options.request));
   return present(console, options.output, answer);
 }
@@ -22,20 +41,30 @@ Result<void> run_devices(const DevicesOptions& options, Console& console) {
 }  // namespace
 
 Verb devices_verb() {
-  return {.name = "devices",
-          .summary = "The catalogue of accelerators: peaks, bandwidth and limits, every figure with its source.",
-          .example = "flopwatt devices A100-SXM4-80GB",
-          .declare = [](Command& command) -> Run {
-            const auto options = std::make_shared<DevicesOptions>();
-            command.optional_positional("NAME", options->request.name,
-                                        "one device, or a family; left out: all of them");
-            command.text(
-                "--derive", "KEY=VALUE,…", options->request.derive,
-                "peaks from arithmetic: arch=ampere, class=datacenter, units=108, clock-mhz=1410, joined by commas");
-            add_output(command, options->output);
-            add_data(command, options->data);
-            return [options](Console& console) { return run_devices(*options, console); };
-          }};
+  return {
+      .name = "devices",
+      .summary = "The catalogue of accelerators: peaks, bandwidth and limits, every figure with its source.",
+      .example = "flopwatt devices A100-SXM4-80GB",
+      .declare = [](Command& command) -> Run {
+        const auto options = std::make_shared<DevicesOptions>();
+        command.optional_positional("NAME", options->request.name, "one device, or a family; left out: all of them");
+        command.text(
+            "--derive", "KEY=VALUE,…", options->request.derive,
+            "peaks from arithmetic: arch=ampere, class=datacenter, units=108, clock-mhz=1410, joined by commas");
+        command.group("Measuring");
+        command.flag(
+            "--measure", options->measure,
+            "a matrix-product ceiling and a copy bandwidth on this machine, beside NAME's or the catalogue's figures");
+        command.text("--device", "PLACE", options->measuring.place, "where to measure: cpu (default), cuda:0, hip:0");
+        command.add("--dtype", "DTYPE", "measure this dtype only", [options](const std::string& word) -> Result<void> {
+          FLOPWATT_TRY(const units::Precision dtype, read_precision(word));
+          options->measuring.dtypes = {dtype};
+          return {};
+        });
+        add_output(command, options->output);
+        add_data(command, options->data);
+        return [options](Console& console) { return run_devices(*options, console); };
+      }};
 }
 
 }  // namespace flopwatt::cli

@@ -154,10 +154,57 @@ Document list(const std::vector<device::Device>& devices) {
   return document;
 }
 
+Document measured(const answers::MeasuredDevice& here, const std::vector<device::Device>& devices) {
+  const device::Device* const known = devices.empty() ? nullptr : &devices.front();
+  Document document;
+  document.title = fmt::format("{} ({}), measured with {}, {} CPU thread{}", here.name, here.place, here.library,
+                               here.threads, here.threads == 1 ? "" : "s");
+  Table table;
+  table.columns = {{"dtype", "dtype", Align::left}, {"measured", "flops_per_second"},
+                   {"product of", "matrix_size"},   {"datasheet", "datasheet_flops_per_second"},
+                   {"of it", "of_datasheet"},       {"copy", "bytes_per_second"}};
+  for (const answers::MeasuredCeiling& row : here.ceilings) {
+    std::vector<Cell> cells{Cell{std::string{units::name(row.dtype)}}};
+    if (row.flops && row.bandwidth) {
+      cells.emplace_back(to_text(*row.flops), row.flops->in(units::flop_per_second));
+      cells.emplace_back(fmt::format("{0}×{0}", row.matrix_size), static_cast<double>(row.matrix_size));
+    } else {
+      cells.insert(cells.end(), 2, Cell{"–"});
+      document.notes.push_back(fmt::format("{}: {}.", units::name(row.dtype), row.reason));
+    }
+    cells.push_back(row.datasheet ? Cell{to_text(row.datasheet->rate), row.datasheet->rate.in(units::flop_per_second)}
+                                  : Cell{"–"});
+    if (row.flops && row.datasheet) {
+      const double share = *row.flops / row.datasheet->rate;
+      cells.emplace_back(fmt::format("{:.1f} %", 100 * share), share);
+    } else {
+      cells.emplace_back("–");
+    }
+    cells.push_back(row.bandwidth ? Cell{to_text(*row.bandwidth), row.bandwidth->in(units::byte_per_second)}
+                                  : Cell{"–"});
+    table.rows.push_back(std::move(cells));
+  }
+  document.sections.push_back({.heading = "Ceilings", .facts = {}, .table = std::move(table)});
+  if (known != nullptr) {
+    Citations citations;
+    Section section{.heading = "Datasheet of " + known->name, .facts = {}, .table = {}};
+    for (const answers::MeasuredCeiling& row : here.ceilings) {
+      if (row.datasheet) section.facts.push_back(device_peak_fact(*row.datasheet, citations));
+    }
+    section.facts.push_back(
+        figure_fact("memory bandwidth", known->memory_bandwidth, citations, [](auto value) { return to_text(value); }));
+    document.sections.push_back(std::move(section));
+    document.sections.push_back(citations.section());
+  }
+  return document;
+}
+
 }  // namespace
 
 Document to_document(const answers::Devices& answer) {
-  Document document = answer.detailed ? one(answer.devices.front()) : list(answer.devices);
+  Document document = answer.measured   ? measured(*answer.measured, answer.devices)
+                      : answer.detailed ? one(answer.devices.front())
+                                        : list(answer.devices);
   document.notes.insert(document.notes.begin(), answer.notes.begin(), answer.notes.end());
   return document;
 }

@@ -94,12 +94,47 @@ void write_device(JsonWriter& json, const device::Device& d) {
   json.end_object();
 }
 
+/// `measured{device_name, place, …, ceilings[{dtype, flops_per_second, …, datasheet{…}|null, of_datasheet}]}`
+void write_measured(JsonWriter& json, const answers::MeasuredDevice& here) {
+  json.key("measured").begin_object().member("device_name", here.name).member("place", here.place);
+  json.member("library", here.library).member("threads", here.threads).key("ceilings").begin_array();
+  for (const answers::MeasuredCeiling& row : here.ceilings) {
+    json.begin_object().member("dtype", units::name(row.dtype));
+    if (row.flops && row.bandwidth) {
+      json.member("flops_per_second", row.flops->in(units::flop_per_second)).member("matrix_size", row.matrix_size);
+      json.member("bytes_per_second", row.bandwidth->in(units::byte_per_second)).member("copy_bytes", row.copy_bytes);
+    } else {
+      json.key("flops_per_second").null().key("bytes_per_second").null().member("reason", row.reason);
+    }
+    json.key("datasheet");
+    if (!row.datasheet) {
+      json.null().key("of_datasheet").null();
+    } else {
+      json.begin_object().member("flops_per_second", row.datasheet->rate.in(units::flop_per_second));
+      json.member("path", device::name(row.datasheet->path));
+      json.member("accumulate", device::name(row.datasheet->accumulate));
+      json.member("source", device::to_text(row.datasheet->sources)).end_object();
+      json.key("of_datasheet");
+      if (row.flops) {
+        json.value(*row.flops / row.datasheet->rate);
+      } else {
+        json.null();
+      }
+    }
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
 }  // namespace
 
 std::string to_json(const answers::Devices& answer) {
   JsonWriter json;
   begin_answer(json, "devices");
-  json.member("asked", answer.asked).end_object();
+  json.member("asked", answer.asked);
+  if (answer.measured) json.member("measure", true).member("place", answer.measured->place);
+  json.end_object();
+  if (answer.measured) write_measured(json, *answer.measured);
   json.key("devices").begin_array();
   for (const device::Device& device : answer.devices) write_device(json, device);
   json.end_array();
