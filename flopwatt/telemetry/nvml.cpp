@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -290,7 +291,9 @@ std::vector<WallTime> anchor_samples(std::span<const std::uint64_t> timestamps_u
   std::vector<WallTime> result;
   result.reserve(timestamps_us.size());
   for (const std::uint64_t time : timestamps_us) {
-    const auto before_last = static_cast<std::int64_t>(timestamps_us.back() - time);
+    // A time after the last, or a century before it, is none.
+    const std::uint64_t distance = timestamps_us.back() > time ? timestamps_us.back() - time : 0;
+    const auto before_last = static_cast<std::int64_t>(std::min(distance, std::uint64_t{3'000'000'000'000'000}));
     result.push_back(read_at - std::chrono::microseconds{before_last});
   }
   return result;

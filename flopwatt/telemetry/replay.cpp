@@ -1,7 +1,6 @@
 #include "flopwatt/telemetry/replay.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@ namespace flopwatt::telemetry {
 namespace {
 
 constexpr std::string_view kName = "recorded";
+constexpr double kFastest = 1e6;
 
 template <class Quantity>
 Reading<Quantity> between(const Reading<Quantity>& before, const Reading<Quantity>& after, double part) {
@@ -109,8 +109,9 @@ OpenedSource replay(std::vector<Trace> traces, const ReplayOptions& options) {
   if (traces.empty()) {
     return tl::unexpected{SourceAbsence{std::string{kName}, Absence::no_samples, "the recording has no rows", {}}};
   }
-  if (!(options.speed > 0) || !std::isfinite(options.speed)) {
-    return tl::unexpected{SourceAbsence{std::string{kName}, Absence::garbage, "the speed of a replay is above 0", {}}};
+  if (!(options.speed > 0) || options.speed > kFastest) {
+    return tl::unexpected{SourceAbsence{
+        std::string{kName}, Absence::garbage, "the speed of a replay is above 0 and at most a million", {}}};
   }
   return std::make_unique<ReplaySource>(std::move(traces), options);
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "flopwatt/telemetry/sampler.hpp"
 #include "flopwatt/telemetry/testing/scripted_tree.hpp"
 #include "flopwatt/telemetry/trace_csv.hpp"
@@ -71,7 +73,9 @@ TEST_F(Replay, PlaysFaster) {
 
 TEST_F(Replay, RefusesWhatIsNoRecording) {
   EXPECT_EQ(replay({}).error().reason, Absence::no_samples);
-  EXPECT_EQ(replay(recording(), {.speed = 0}).error().reason, Absence::garbage);
+  for (const double speed : {0.0, -1.0, 1e300, std::nan("")}) {
+    EXPECT_EQ(replay(recording(), {.speed = speed}).error().reason, Absence::garbage) << speed;
+  }
   EXPECT_EQ(open_recorded("/nonexistent.csv").error().reason, Absence::not_present);
   const testing::ScriptedTree tree;
   tree.write("bad.csv", "a,b\n1,2\n");

@@ -14,7 +14,9 @@
 namespace flopwatt::telemetry {
 namespace {
 
+/// At most a year, so that sums with the clock fit.
 std::chrono::nanoseconds nanoseconds(units::Duration duration) {
+  duration = std::clamp(duration, units::Duration{}, 365 * 24 * units::hour);
   return std::chrono::nanoseconds{std::llround(duration.in(units::second) * 1e9)};
 }
 
@@ -130,8 +132,15 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
   Trace trace(std::size_t device, SteadyTime since) const {
     const std::lock_guard lock{mutex_};
     const Trace& all = traces_[device];
+    // What lies before a window is needed to interpolate its beginning, counter and power.
     std::size_t first = all.lower_bound(since);
-    if (first > 0) --first;  // what lies before a window is needed to interpolate its beginning
+    bool counter = false;
+    bool power = false;
+    for (std::size_t steps = 0; first > 0 && steps < kLookBack && !(counter && power); ++steps) {
+      --first;
+      counter = counter || all[first].energy.has_value();
+      power = power || all[first].power.value.has_value();
+    }
     Trace result{infos_[device], std::max(all.size() - first + 1, std::size_t{2})};
     for (std::size_t i = first; i < all.size(); ++i) result.add(all[i]);
     // Whoever asks for what comes after the last answer learns why there is none.
@@ -171,6 +180,7 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
     Reading<units::Power> power;
   };
   static constexpr std::chrono::seconds kIdleRefresh{1};
+  static constexpr std::size_t kLookBack = 100;
 
   bool hangs_locked() const { return reading_since_ && steady_now() - *reading_since_ > patience_; }
 

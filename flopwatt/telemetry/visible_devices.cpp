@@ -42,6 +42,48 @@ std::optional<std::size_t> by_uuid(std::span<const DeviceInfo> devices, std::str
   return found;
 }
 
+/// The unique id of a device in hexadecimal digits, as "GPU-…" has them; empty if it has none of that form.
+std::string_view unique_id(const DeviceInfo& device) {
+  return device.uuid.starts_with("0x") ? std::string_view{device.uuid}.substr(2) : std::string_view{};
+}
+
+/// Goes through a list of ROCr's or HIP's: positions in `among`.
+std::vector<std::size_t> hip_list(std::span<const DeviceInfo> devices, const std::vector<std::size_t>& among,
+                                  const std::string& list, std::string_view name, std::vector<std::string>& notes) {
+  std::vector<std::size_t> result;
+  std::string_view rest = list;
+  if (trim(rest).empty()) return result;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view entry = trim(rest.substr(0, comma));
+    std::optional<std::size_t> found;
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), index);
+    if (!entry.empty() && error == std::errc{} && end == entry.data() + entry.size()) {
+      if (index < among.size()) found = among[index];
+      if (devices.size() > 1 && notes.empty()) {
+        notes.push_back(
+            fmt::format("{} goes by index: right if the kernel's order of nodes is that of PCI addresses", name));
+      }
+    } else if (same_beginning(entry, "GPU-")) {
+      const auto same = std::find_if(among.begin(), among.end(), [&](std::size_t i) {
+        return unique_id(devices[i]).size() == entry.size() - 4 &&
+               same_beginning(unique_id(devices[i]), entry.substr(4));
+      });
+      if (same != among.end() && entry.size() > 4) found = *same;
+    }
+    if (!found || std::find(result.begin(), result.end(), *found) != result.end()) {
+      if (entry != "-1") {
+        notes.push_back(fmt::format("{} ends before \"{}\", which is no further device", name, base::excerpt(entry)));
+      }
+      return result;
+    }
+    result.push_back(*found);
+    if (comma == std::string_view::npos) return result;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
 }  // namespace
 
 CudaEnvironment CudaEnvironment::current() { return {variable("CUDA_VISIBLE_DEVICES"), variable("CUDA_DEVICE_ORDER")}; }
@@ -102,6 +144,32 @@ base::Result<VisibleDevices> visible_devices(std::span<const DeviceInfo> devices
     if (comma == std::string_view::npos) return result;
     rest.remove_prefix(comma + 1);
   }
+}
+
+HipEnvironment HipEnvironment::current() {
+  std::optional<std::string> hip = variable("HIP_VISIBLE_DEVICES");
+  return {variable("ROCR_VISIBLE_DEVICES"), hip ? hip : variable("CUDA_VISIBLE_DEVICES")};
+}
+
+VisibleDevices visible_hip_devices(std::span<const DeviceInfo> devices, const HipEnvironment& environment) {
+  VisibleDevices result;
+  for (std::size_t i = 0; i < devices.size(); ++i) result.devices.push_back(i);
+  if (environment.rocr_visible_devices) {
+    result.devices =
+        hip_list(devices, result.devices, *environment.rocr_visible_devices, "ROCR_VISIBLE_DEVICES", result.notes);
+  }
+  if (environment.hip_visible_devices) {
+    result.devices =
+        hip_list(devices, result.devices, *environment.hip_visible_devices, "HIP_VISIBLE_DEVICES", result.notes);
+  }
+  return result;
+}
+
+std::size_t meter_of(std::span<const DeviceInfo> devices, std::size_t device) {
+  for (std::size_t steps = 0; steps < devices.size() && devices[device].part_of; ++steps) {
+    device = *devices[device].part_of;
+  }
+  return device;
 }
 
 std::optional<std::size_t> find_device(std::span<const DeviceInfo> devices, std::string_view identity) {

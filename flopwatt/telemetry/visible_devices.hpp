@@ -38,6 +38,25 @@ struct VisibleDevices {
 [[nodiscard]] base::Result<VisibleDevices> visible_devices(std::span<const DeviceInfo> devices,
                                                            const CudaEnvironment& environment);
 
+/// The environment that decides which devices a HIP program sees.
+struct HipEnvironment {
+  std::optional<std::string> rocr_visible_devices;  ///< ROCR_VISIBLE_DEVICES: of all devices
+  std::optional<std::string> hip_visible_devices;   ///< HIP_VISIBLE_DEVICES, else CUDA_VISIBLE_DEVICES: of those left
+
+  /// Of this process.
+  [[nodiscard]] static HipEnvironment current();
+};
+
+/// Which of AMD's devices a HIP program sees under this environment: indices in both, and "GPU-" with the unique id in
+/// the first; the list ends before the first entry that names none.  Dies and partitions are devices of their own to
+/// HIP, as they are here.  HIP goes by the kernel's order of nodes and this list by PCI address; they are the same on
+/// most machines, and a note says where an index was trusted.
+[[nodiscard]] VisibleDevices visible_hip_devices(std::span<const DeviceInfo> devices,
+                                                 const HipEnvironment& environment);
+
+/// The device whose meter covers this one: itself, or what it is part of.
+[[nodiscard]] std::size_t meter_of(std::span<const DeviceInfo> devices, std::size_t device);
+
 /// The device with this UUID (or an unambiguous beginning of it) or PCI address, in whatever form: how a CUDA device
 /// whose address is known (cudaDeviceGetPCIBusId) is found in NVML's list.
 [[nodiscard]] std::optional<std::size_t> find_device(std::span<const DeviceInfo> devices, std::string_view identity);

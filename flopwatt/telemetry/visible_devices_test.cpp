@@ -63,6 +63,42 @@ TEST(VisibleDevices, IndicesAmongUnlikeDevicesNeedAnOrder) {
   EXPECT_THAT(visible_devices(devices, {"GPU-1b5c", std::nullopt})->devices, ElementsAre(2));
   EXPECT_THAT(visible_devices(devices, {std::nullopt, std::nullopt})->notes, SizeIs(1));
 }
+std::vector<DeviceInfo> four_of_amd() {
+  std::vector<DeviceInfo> devices;
+  for (const char* id : {"0x00000000000000aa", "0x00000000000000bb", "0x00000000000000cc", "0x00000000000000dd"}) {
+    devices.push_back({.source = "rocm_smi", .index = devices.size(), .uuid = id});
+  }
+  return devices;
+}
+
+TEST(VisibleDevices, HipSeesWhatRocrLeaves) {
+  const auto seen_by_hip = [](const std::optional<std::string>& rocr, const std::optional<std::string>& hip) {
+    return visible_hip_devices(four_of_amd(), {rocr, hip}).devices;
+  };
+  EXPECT_THAT(seen_by_hip(std::nullopt, std::nullopt), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(seen_by_hip("2,3", std::nullopt), ElementsAre(2, 3));
+  EXPECT_THAT(seen_by_hip("2,3", "1"), ElementsAre(3));
+  EXPECT_THAT(seen_by_hip("2,3", "2"), IsEmpty());
+  EXPECT_THAT(seen_by_hip("GPU-00000000000000BB,0", std::nullopt), ElementsAre(1, 0));
+  EXPECT_THAT(seen_by_hip("GPU-bb", std::nullopt), IsEmpty());  // ROCr wants the whole id
+  EXPECT_THAT(seen_by_hip("GPU-", std::nullopt), IsEmpty());
+  EXPECT_THAT(seen_by_hip("", std::nullopt), IsEmpty());
+  EXPECT_THAT(seen_by_hip(std::nullopt, "-1"), IsEmpty());
+  EXPECT_THAT(seen_by_hip(std::nullopt, "0,0,1"), ElementsAre(0));
+  EXPECT_FALSE(visible_hip_devices(four_of_amd(), {std::nullopt, "1"}).notes.empty());
+  EXPECT_TRUE(visible_hip_devices(four_of_amd(), {"GPU-00000000000000bb", std::nullopt}).notes.empty());
+}
+
+TEST(VisibleDevices, AMeterIsThatOfTheWhole) {
+  std::vector<DeviceInfo> devices = four_alike();
+  devices[2].part_of = 1;
+  devices[1].part_of = 0;
+  EXPECT_EQ(meter_of(devices, 2), 0U);
+  EXPECT_EQ(meter_of(devices, 3), 3U);
+  devices[0].part_of = 2;  // a circle is no way to hang
+  EXPECT_LT(meter_of(devices, 2), devices.size());
+}
+
 TEST(VisibleDevices, PciAddressesCompareInEveryForm) {
   EXPECT_EQ(normal_pci_id("0000:3B:00.0"), "00000000:3b:00.0");
   EXPECT_EQ(normal_pci_id("00000000:3b:00.0"), "00000000:3b:00.0");
