@@ -21,7 +21,8 @@ using nvml::Library;
 
 constexpr std::string_view kName = "nvml";
 constexpr std::string_view kSensorSource =
-    "NVML reference (±5 %, mean of one second on Ampere except GA100 and later); arXiv 2312.02741 (a quarter of the "
+    "NVML reference (±5 % on Fermi and Kepler, taken for all; mean of one second on Ampere except GA100 and later); "
+    "arXiv 2312.02741 (a quarter of the "
     "time "
     "on A100 and H100)";
 

@@ -72,6 +72,7 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
       ending_ = false;
       ended_ = false;
       thread_ = quiet_thread([self = shared_from_this()] { self->loop(); });
+      if (!thread_.joinable()) ended_ = true;  // nobody will answer
     }
     wake_.notify_all();
   }
