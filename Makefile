@@ -38,9 +38,10 @@ run: build
 	tools/run.sh build/release/flopwatt
 
 test:
-	tools/install-deps.sh build torch
+	tools/install-deps.sh build torch report browser
 	$(call configure,release)
 	$(call build,release)
+	$(call build,release,--target report-assets)
 	$(call ctest,release)
 
 sanitize:

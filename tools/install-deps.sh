@@ -15,7 +15,21 @@ declare -A packages=(
   [bench]="libbenchmark-dev"
   # The training-step workload.  Without OpenBLAS LibTorch runs on the reference BLAS, at a tenth of the speed.
   [torch]="libtorch-dev libopenblas0-pthread"
+  # What fetches and runs the scripts of reports, and what opens a report in a test.
+  [report]="nodejs npm"
+  [browser]="chromium"
 )
+
+# Groups of programs that often come from elsewhere, in packages of other names: nothing is installed where one is there.
+present() {
+  case $1 in
+    report)
+      command -v npm >/dev/null && command -v node >/dev/null &&
+        node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)' ;;
+    browser) command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ;;
+    *) false ;;
+  esac
+}
 
 if [ "${FLOPWATT_SKIP_DEPS:-0}" = 1 ]; then exit 0; fi
 wanted=()
@@ -24,9 +38,12 @@ for group in "$@"; do
     echo "flopwatt: no package group '$group'; choose from: ${!packages[*]}" >&2
     exit 2
   fi
+  if present "$group"; then continue; fi
   read -r -d '' -a names <<<"${packages[$group]}" || true
   wanted+=("${names[@]}")
 done
+
+if [ ${#wanted[@]} -eq 0 ]; then exit 0; fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "flopwatt: this is not a Debian system; install the equivalents of: ${wanted[*]}" >&2

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "flopwatt/cli/report_folder.hpp"
 #include "flopwatt/cli/shared_options.hpp"
 #include "flopwatt/cli/suggest.hpp"
 #include "flopwatt/cli/verbs.hpp"
@@ -13,6 +14,7 @@ namespace {
 struct FitOptions {
   engine::FitRequest request;
   std::string calibration;  ///< file, or folder that ends in '/' or exists
+  std::string report;       ///< folder; empty: none
   DataOptions data;
   OutputOptions output;
 };
@@ -49,9 +51,14 @@ Result<void> write_calibrations(const fit::FitResult& result, const std::string&
 
 Result<void> run_fit(const FitOptions& options, Console& console) {
   FLOPWATT_TRY(const engine::Facts facts, load_facts(options.data));
-  FLOPWATT_TRY(const answers::Fit answer, engine::fit(facts, options.request));
+  FLOPWATT_TRY(answers::Fit answer, engine::fit(facts, options.request));
   if (!options.calibration.empty()) FLOPWATT_TRY_VOID(write_calibrations(answer.result, options.calibration));
-  return present(console, options.output, answer);
+  if (options.report.empty()) return present(console, options.output, answer);
+  // A report that cannot be written does not take the answer along.
+  auto notes = write_report(answer, options.report, data_folders(options.data));
+  if (notes) answer.notes.insert(answer.notes.end(), notes->begin(), notes->end());
+  FLOPWATT_TRY_VOID(present(console, options.output, answer));
+  return notes ? Result<void>{} : fail(notes.error());
 }
 
 void add_models(Command& command, fit::FitOptions& options) {
@@ -99,6 +106,13 @@ Verb fit_verb() {
                          "what an MFU is normalised by; default recorded");
             command.text("-o,--output", "FILE", options->calibration,
                          "write the calibration there; into a folder that ends in / for several devices");
+            command.add("--report", "DIR", "write there: one HTML page, and each figure as Vega-Lite, CSV and SVG",
+                        [options](const std::string& word) -> Result<void> {
+                          if (word.empty()) return fail(Errc::usage, "is empty");
+                          options->report = word;
+                          options->request.options.details = true;
+                          return {};
+                        });
             add_format(command, options->output);
             add_data(command, options->data);
             return [options](Console& console) { return run_fit(*options, console); };

@@ -32,13 +32,15 @@ void add_data(Command& command, DataOptions& data) {
       "does the same");
 }
 
-Result<engine::Facts> load_facts(const DataOptions& data) {
+std::vector<std::string> data_folders(const DataOptions& data) {
   std::vector<std::string> folders;
   if (const char* folder = std::getenv("FLOPWATT_DATA"); folder != nullptr && *folder != '\0')
     folders.emplace_back(folder);
   if (!data.folder.empty()) folders.push_back(data.folder);
-  return engine::Facts::load(folders);
+  return folders;
 }
+
+Result<engine::Facts> load_facts(const DataOptions& data) { return engine::Facts::load(data_folders(data)); }
 
 void add_device(Command& command, engine::DeviceWords& device) {
   command.group("Device");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "flopwatt/base/result.hpp"
 #include "flopwatt/cli/command.hpp"
@@ -27,6 +28,8 @@ struct DataOptions {
   std::string folder;  ///< --data; FLOPWATT_DATA comes before it
 };
 void add_data(Command& command, DataOptions& data);
+/// FLOPWATT_DATA and --data, the later ones override.
+[[nodiscard]] std::vector<std::string> data_folders(const DataOptions& data);
 [[nodiscard]] Result<engine::Facts> load_facts(const DataOptions& data);
 
 /// --device, --peak-tflops, --mem-bw-gbs, --tdp-w

@@ -92,7 +92,8 @@ Result<HeldOutRows> hold_out_lines(std::span<const Sample> samples, Form form, A
                           .configuration = sample.configuration,
                           .batch = static_cast<double>(sample.batch),
                           .measured_watts = sample.power_watts,
-                          .predicted_watts = predict(fitted->lines, form, sample)});
+                          .predicted_watts = predict(fitted->lines, form, sample),
+                          .observation = sample.observation});
     }
   }
   out.groups = std::move(all.groups);
@@ -116,7 +117,8 @@ Result<HeldOutRows> hold_out_saturating(std::span<const RateSample> samples, con
                           .configuration = sample.sample->configuration,
                           .batch = static_cast<double>(sample.sample->batch),
                           .measured_watts = sample.power_watts,
-                          .predicted_watts = watts(fitted->model, sample, prior.peaks)});
+                          .predicted_watts = watts(fitted->model, sample, prior.peaks),
+                          .observation = sample.sample->observation});
     }
   }
   out.groups = std::move(all.groups);

@@ -21,6 +21,7 @@ struct HeldOut {
   std::size_t configuration = 0;  ///< repeats share one
   double batch = 0;
   double measured_watts = 0, predicted_watts = 0;
+  const dataset::Observation* observation = nullptr;  ///< the row itself
 };
 struct HeldOutRows {
   std::vector<std::string> groups;  ///< names of what was left out, in order of appearance

@@ -14,6 +14,7 @@
 #include "flopwatt/fit/cross_validate.hpp"
 #include "flopwatt/fit/device_facts.hpp"
 #include "flopwatt/fit/lines.hpp"
+#include "flopwatt/fit/points.hpp"
 #include "flopwatt/fit/rates.hpp"
 #include "flopwatt/fit/saturating.hpp"
 #include "flopwatt/fit/selection.hpp"
@@ -202,15 +203,16 @@ std::pair<double, double> batch_one_and_others(const HeldOutRows& held_out) {
 }
 
 /// A form that cannot be validated on an axis (one group only, too few rows left) has no entry there.
+/// `by_model` receives the rows of the leave-one-model-out folds.
 Result<void> cross_validate(const Selection& selection, const Rates& rates, const SaturatingPrior& prior,
-                            DeviceFit& out) {
+                            std::map<Form, HeldOutRows>& by_model, DeviceFit& out) {
   const auto hold_out = [&](Form form, Axis axis) {
     return form == Form::saturating ? hold_out_saturating(rates.samples, prior, axis)
                                     : hold_out_lines(selection.samples, form, axis);
   };
   for (const auto& [form, summary] : out.models) {
     for (const Axis axis : {Axis::model, Axis::batch, Axis::dtype}) {
-      const auto held_out = hold_out(form, axis);
+      auto held_out = hold_out(form, axis);
       if (!held_out) {
         out.notes.push_back(fmt::format("{}: not cross-validated, {}", power::name(form), held_out.error().what));
         continue;
@@ -224,6 +226,7 @@ Result<void> cross_validate(const Selection& selection, const Rates& rates, cons
         out.batch_one_and_others_pct[form] = batch_one_and_others(*held_out);
         out.calibration.conformal_scores_pct[form] = conformal_scores(*held_out);
         out.leave_one_model_out[form] = std::move(result);
+        by_model[form] = std::move(*held_out);
       } else {
         (axis == Axis::batch ? out.leave_one_batch_out : out.leave_one_dtype_out)[form] = std::move(result);
       }
@@ -319,8 +322,10 @@ Result<Fitted> fit_device(const dataset::Dataset& dataset, const Catalogues& cat
     absolute = rates(selection.usable, *catalogues.models);
     FLOPWATT_TRY_VOID(fit_saturating_form(absolute, prior, out));
   }
-  if (options.cross_validate) FLOPWATT_TRY_VOID(cross_validate(selection, absolute, prior, out));
+  std::map<Form, HeldOutRows> held_out;
+  if (options.cross_validate) FLOPWATT_TRY_VOID(cross_validate(selection, absolute, prior, held_out, out));
   FLOPWATT_TRY_VOID(fill_provenance(dataset, facts, selection, absolute, out));
+  if (options.details) out.details = details(dataset, facts, selection, absolute, held_out, out);
   fitted.measured = measured(out, facts, prior, absolute);
   return fitted;
 }
@@ -352,14 +357,13 @@ Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptio
   FitResult result;
   std::vector<dataset::Dataset> merged = dataset::merge({datasets.begin(), datasets.end()});
   if (merged.empty()) return fail(Errc::usage, "no data to fit");
-  audit::AuditResult audited;
-  if (options.audit) audited = audit::audit(merged, *catalogues.devices, *catalogues.models);
+  if (options.audit) result.audited = audit::audit(merged, *catalogues.devices, *catalogues.models);
   std::deque<Selection> selections;  // what the measured rows point into
   std::vector<Measured> all;
   for (dataset::Dataset& one : merged) {
     one = dataset::aggregate(std::move(one));
     FLOPWATT_TRY(Fitted fitted, fit_device(one, catalogues, options, selections.emplace_back()));
-    fitted.fit.calibration.findings = findings_of(audited, one.device);
+    fitted.fit.calibration.findings = findings_of(result.audited, one.device);
     if (fitted.measured) all.push_back(std::move(*fitted.measured));
     result.devices.push_back(std::move(fitted.fit));
   }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "flopwatt/audit/audit.hpp"
 #include "flopwatt/base/result.hpp"
 #include "flopwatt/dataset/dataset.hpp"
 #include "flopwatt/device/catalogue.hpp"
@@ -52,7 +53,8 @@ struct FitOptions {
   PeaksFrom peaks_from = PeaksFrom::recorded;
   PeakTable peaks;  ///< for PeaksFrom::file
   bool cross_validate = true;
-  bool audit = true;  ///< hold the rows against first principles first; the findings go into the calibration
+  bool audit = true;     ///< hold the rows against first principles first; the findings go into the calibration
+  bool details = false;  ///< fill DeviceFit::details: what figures are drawn from
   const device::Catalogue* devices = nullptr;  ///< nullptr: the one that ships
   const model::Catalogue* models = nullptr;    ///< nullptr: the one that ships
 };
@@ -96,6 +98,38 @@ struct FormSummary {
   std::map<std::string, double> parameters;         ///< `saturating`: by name
 };
 
+/// A measured row and what every form says of it.  Absent: not recorded, or the form has no prediction for it.
+struct Point {
+  std::string place;  ///< "a100.csv:17"
+  std::string model;
+  units::Precision dtype = units::Precision::float32;
+  std::int64_t batch = 0;
+  std::optional<double> sequence;
+  std::size_t configuration = 0;  ///< repeats share one
+  double power_watts = 0;
+  std::optional<double> mfu_pct, utilization_pct;
+  std::optional<double> flops_per_second;           ///< model FLOPs, from the ledger
+  std::optional<double> bytes_per_second, mbu_pct;  ///< that must move (`step`), over the peak bandwidth if it is known
+  std::optional<double> meter_watts;                ///< external meter
+  std::map<power::Form, double> predicted_watts;    ///< in sample
+  std::map<power::Form, double> held_out_watts;     ///< by the fit that did not see this row's model
+};
+
+/// y = intercept + slope · x by ordinary least squares.
+struct StraightLine {
+  std::size_t rows = 0;
+  double intercept = 0, slope = 0;
+  std::optional<double> r2;
+};
+
+/// What figures are drawn from, beside the summaries.
+struct Details {
+  std::vector<Point> points;                             ///< every row that a form could use, in order of the files
+  std::map<units::Precision, StraightLine> utilization;  ///< watts on utilization in percent
+  std::optional<StraightLine> meter;                     ///< the meter's watts on the device's
+  std::optional<double> peak_bytes_per_second;           ///< absent where variants differ
+};
+
 struct DeviceFit {
   std::string device;  ///< as the calibration names it
   std::size_t rows_read = 0, rows = 0;
@@ -113,10 +147,12 @@ struct DeviceFit {
   std::map<power::Form, std::map<std::string, double>> coverage_90_folds;
   power::Calibration calibration;
   std::vector<std::string> notes;
+  std::optional<Details> details;  ///< if FitOptions::details
 };
 
 struct FitResult {
   std::vector<DeviceFit> devices;
+  audit::AuditResult audited;  ///< what was found in the rows before they were fitted; empty without FitOptions::audit
   /// For devices that nobody measured; absent unless the saturating form was fitted to three devices or more.
   std::optional<power::DevicePrior> prior;
 };

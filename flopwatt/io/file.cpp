@@ -165,6 +165,25 @@ Result<void> write_file_atomic(const std::string& path, std::string_view content
   return {};
 }
 
+Result<void> make_folder(const std::string& path) {
+  if (path.empty() || path_has_nul(path)) return fail(Errc::bad_data, "not a path", path, "name a folder");
+  // Every prefix that ends before a '/', then the whole.
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string prefix = path.substr(0, end);
+    if (::mkdir(prefix.c_str(), 0777) != 0 && !is_folder(prefix)) {
+      if (errno == EEXIST) return fail(Errc::bad_data, "is a file, not a folder", prefix, "name another folder");
+      return system_failure("make the folder", prefix, errno);
+    }
+    if (end == std::string::npos) return {};
+  }
+}
+
+Result<void> remove_file(const std::string& path) {
+  if (path.empty() || path_has_nul(path)) return fail(Errc::bad_data, "not a path", path, "name a file");
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_failure("remove", path, errno);
+  return {};
+}
+
 Result<std::vector<FolderEntry>> list_folder(const std::string& path) {
   if (path.empty() || path_has_nul(path)) return fail(Errc::bad_data, "not a path", path, "name a folder");
   const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir(path.c_str()), [](DIR* open) { return ::closedir(open); }};

@@ -36,6 +36,12 @@ struct FilePrefix {
 /// a full disk, a path that is a folder; the temporary file is removed then.
 [[nodiscard]] Result<void> write_file_atomic(const std::string& path, std::string_view content);
 
+/// Makes the folder and those above it that are missing.  Errc::bad_data at PATH for a file in the way, no permission,
+/// a read-only or full disk.
+[[nodiscard]] Result<void> make_folder(const std::string& path);
+/// Removes a file; one that is not there is no error.  Errc::bad_data at PATH.
+[[nodiscard]] Result<void> remove_file(const std::string& path);
+
 struct FolderEntry {
   std::string name;  ///< without the folder
   bool is_folder = false;

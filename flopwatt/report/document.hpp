@@ -34,12 +34,14 @@ struct Column {
   std::string header;  ///< what people read: "R²"
   std::string key;     ///< the name in CSV: "r2"
   Align align = Align::right;
+  std::string meaning;  ///< how its numbers are computed; empty where the header says it all.  Shown on pages only
 };
 
 struct Table {
   std::string caption;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  ///< each as wide as `columns`
+  std::vector<Fact> basis;              ///< which rows of the data its numbers come from.  Shown on pages only
 };
 
 struct Section {
@@ -64,7 +66,12 @@ enum class Format : std::uint8_t { text, json, markdown, latex, csv };
 [[nodiscard]] std::string to_latex(const Document& document);
 /// Tables only, numbers in full precision; each table after its caption on a line that begins with '#'.
 [[nodiscard]] std::string to_csv(const Document& document);
-/// One of the above.  `json` is not a format of documents: each answer has its own writer (json.hpp).
+/// A table for a page: <table> in a scrolling <div>, every text escaped, the exact number behind a cell as <data
+/// value>; then, folded away, what each column means and which rows are behind it.  `id` names it for links.
+[[nodiscard]] std::string to_html(const Table& table, std::string_view id);
+/// `text` where HTML expects text or a quoted attribute.
+[[nodiscard]] std::string escape_html(std::string_view text);
+/// One of the above that stand alone.  `json` is not a format of documents: each answer has its own writer (json.hpp).
 [[nodiscard]] std::string render(const Document& document, Format format);
 
 }  // namespace flopwatt::report

@@ -55,6 +55,27 @@ TEST(Markdown, EscapesWhatTablesWouldMisread) {
   EXPECT_NE(out.find("|---|--:|--:|"), std::string::npos) << out;
 }
 
+TEST(Html, EscapesTextAndKeepsTheNumberBehindIt) {
+  Table table{
+      .caption = "a < b & \"c\"", .columns = {{"<b>", "k\"", Align::left}, {"R²", "r2"}}, .rows = {}, .basis = {}};
+  table.columns[1].meaning = "1 − <SSE> / SST";
+  table.basis = {{"A<1>", "3 of 4 rows", "filter: x > 0"}};
+  table.rows = {{Cell{"A<1>"}, Cell{"0.74 ± 0.03", 0.7381}}, {Cell{"A<1>"}, Cell{"–"}}};
+  const std::string out = to_html(table, "t");
+  EXPECT_NE(out.find("<p class=\"caption\" id=\"t-caption\">a &lt; b &amp; &quot;c&quot;</p>"), std::string::npos)
+      << out;
+  EXPECT_NE(out.find("<th scope=\"col\" data-key=\"k&quot;\">&lt;b&gt;</th>"), std::string::npos) << out;
+  EXPECT_NE(out.find("<td class=\"num\"><data value=\"0.7381\">0.74 ± 0.03</data></td>"), std::string::npos) << out;
+  EXPECT_NE(out.find("<dt>R²</dt><dd>1 − &lt;SSE&gt; / SST</dd>"), std::string::npos) << out;
+  EXPECT_NE(out.find("<dt>A&lt;1&gt;</dt><dd>3 of 4 rows <span class=\"source\">filter: x &gt; 0</span></dd>"),
+            std::string::npos)
+      << out;
+  EXPECT_EQ(out.find("A<1>"), std::string::npos);
+  EXPECT_EQ(escape_html(std::string_view{"a\0b'", 4}),
+            "a\xEF\xBF\xBD"
+            "b&#39;");
+}
+
 TEST(Latex, EscapesSpecialCharacters) {
   const std::string out = to_latex(sample());
   EXPECT_NE(out.find("A\\_1 & 0.74 $\\pm$ 0.03 & 1|2 \\\\"), std::string::npos) << out;

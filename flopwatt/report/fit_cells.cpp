@@ -1,0 +1,45 @@
+#include "flopwatt/report/fit_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace flopwatt::report {
+
+Cell number(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  // A bias of -0.02 is no negative zero.
+  if (text.starts_with('-') && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
+  return {std::move(text), value};
+}
+Cell number(const std::optional<double>& value, int decimals) { return value ? number(*value, decimals) : Cell{"–"}; }
+
+Cell with_ci(const std::optional<double>& value, const std::optional<fit::Interval>& ci, int decimals) {
+  if (!value) return {"–"};
+  if (!ci) return number(*value, decimals);
+  return {fmt::format("{:.{}f} ± {:.{}f}", *value, decimals, ci->half_width(), decimals), *value};
+}
+
+std::string path_text(const power::Peak& peak) {
+  if (peak.path.empty()) {
+    if (peak.known_by == "file") return "not stated";
+    return peak.source.find(" or ") == std::string::npos ? "unknown" : "several have it";
+  }
+  std::string text = peak.path;
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::vector<Fact> rows_of(const fit::FitResult& result) {
+  std::vector<Fact> facts;
+  for (const fit::DeviceFit& d : result.devices) {
+    std::string filter = "filter: power, known dtype, whole batch, MFU";
+    for (const power::DroppedRows& reason : d.dropped)
+      filter += fmt::format("{}{} {}", &reason == d.dropped.data() ? "; left out " : ", ", reason.rows, reason.reason);
+    facts.push_back({d.device, fmt::format("{} of {} rows", d.rows, d.rows_read), filter});
+  }
+  return facts;
+}
+
+}  // namespace flopwatt::report
