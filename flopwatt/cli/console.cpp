@@ -27,7 +27,7 @@ int write_all(int descriptor, std::string_view text) {
 
 Result<void> Console::print(std::string_view text) {
   if (const int error = write_all(STDOUT_FILENO, text); error != 0) {
-    return fail(Errc::unavailable, std::string{"cannot write: "} + std::strerror(error), "standard output");
+    return fail(Errc::bad_data, std::string{"cannot write: "} + std::strerror(error), "standard output");
   }
   return {};
 }

@@ -10,8 +10,8 @@ namespace flopwatt::cli {
 /// The two output streams of the program.
 class Console {
  public:
-  /// Writes all of `text` to standard output and flushes.  Errc::unavailable where that fails: a full disk, a reader
-  /// that went away, a closed descriptor.
+  /// Writes all of `text` to standard output and flushes.  Errc::bad_data, as for any other file, where that fails: a
+  /// full disk, a reader that went away, a closed descriptor.
   [[nodiscard]] Result<void> print(std::string_view text);
   /// To standard output, or to `file` where it is not empty.
   [[nodiscard]] Result<void> deliver(std::string_view text, const std::string& file);

@@ -37,7 +37,12 @@ Result<RateColumns> find_columns(const CsvTable& table) {
 /// A cell that must hold a number of at least zero.
 Result<double> required(const CsvTable& table, std::size_t row, std::size_t column) {
   FLOPWATT_TRY(const std::optional<double> value, table.number(row, column));
-  if (!value) return fail(table.error(row, column, "is empty", "give a number"));
+  if (!value) {
+    const std::string_view cell = table.cell(row, column);
+    const bool blank = cell.find_first_not_of(" \t") == std::string_view::npos;
+    return fail(table.error(row, column, blank ? "is empty" : fmt::format("'{}' is not a number", base::excerpt(cell)),
+                            "give a number"));
+  }
   if (*value < 0) return fail(table.error(row, column, "is negative"));
   return *value;
 }

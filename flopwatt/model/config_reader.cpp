@@ -11,6 +11,10 @@ namespace {
 std::string shown(const io::Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) {  // which dump() would call null
+    const auto number = value.get<double>();
+    return std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
+  }
   // `replace`: text that is not UTF-8 must not throw.
   return base::excerpt(value.dump(-1, ' ', false, io::Json::error_handler_t::replace));
 }

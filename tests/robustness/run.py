@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-USAGE, BAD_DATA, UNAVAILABLE = 2, 3, 4
+USAGE, BAD_DATA = 2, 3
 
 CONFIG = """{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_hidden_layers": 2,
 "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 100,
@@ -232,14 +232,14 @@ class Checker:
 
     def unwritable_stdout(self, words):
         with open("/dev/full", "wb") as full:
-            self.refused(UNAVAILABLE, words, stdout=full)
+            self.refused(BAD_DATA, words, stdout=full)
         reading, writing = os.pipe()
         os.close(reading)
-        self.refused(UNAVAILABLE, words, stdout=writing)
+        self.refused(BAD_DATA, words, stdout=writing)
         os.close(writing)
         shell = subprocess.run(["sh", "-c", '"$@" >&-', "sh", self.program, *words], cwd=self.folder, stderr=subprocess.PIPE, check=False)
         self.runs += 1
-        if shell.returncode != UNAVAILABLE:
+        if shell.returncode != BAD_DATA:
             self.fail(words, f"exit code {shell.returncode} with stdout closed", shell.stderr)
 
 
