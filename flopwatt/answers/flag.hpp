@@ -9,7 +9,9 @@ namespace flopwatt::answers {
 
 /// A warning that programs can match on, with the sentence for people.
 struct Flag {
-  std::string code;  ///< "extrapolates", "above_peak", "faster_than_memory", …
+  /// "extrapolates", "above_peak", "faster_than_memory", …; docs/cli.md lists them.  "peak_path_differs": the peak that
+  /// normalises an MFU is of another path (vector units, tensor cores) than the calibration was measured on.
+  std::string code;
   std::string text;  ///< one sentence with the numbers and what to check
 };
 

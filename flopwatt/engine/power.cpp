@@ -15,13 +15,13 @@ Result<answers::Power> priced(const OpenedPower& opened, answers::Power answer) 
   answer.device = opened.device.name;
   answer.calibration = opened.source.used(answer.query.dtype);
   FLOPWATT_TRY(answer.prediction, opened.source.predict(answer.query));
-  if (answer.calibration.peak && answer.calibration.peak->rate > units::FlopRate{}) {
-    answer.mfu = answer.query.flops / answer.calibration.peak->rate;
-  }
+  if (const auto peak = opened.source.peak(answer.query.dtype)) answer.mfu = answer.query.flops / *peak;
   if (opened.device.memory_bandwidth && answer.query.bytes) {
     answer.mbu = *answer.query.bytes / opened.device.memory_bandwidth->value;
   }
   answer.flags = answers::flags_of(answer.prediction);
+  if (const auto flag = opened.source.peak_flag(answer.query.dtype, false)) answer.flags.push_back(*flag);
+  add_ratio_flags(answer.mfu, answer.mbu, answer.flags);
   for (const std::string& note : answer.prediction.notes) answer.notes.push_back(note);
   return answer;
 }
@@ -40,7 +40,27 @@ Result<device::Device> device_of(const Facts& facts, const PowerBasics& basics, 
   return words.given.empty() ? device : device::with_given(std::move(device), dtype, words.given);
 }
 
+/// Adds what the model's own dtype has to do with an error about a dtype that nobody gave.
+Error about_the_models_dtype(Error error, const model::Architecture& architecture, units::Precision dtype) {
+  if (error.code != Errc::usage) return error;
+  error.what = fmt::format("no --dtype was given and {} is {} by its config: {}", architecture.name, units::name(dtype),
+                           error.what);
+  error.where = "--dtype";
+  if (error.remedy.empty()) error.remedy = "state the dtype of the run";
+  return error;
+}
+
 }  // namespace
+
+void add_ratio_flags(std::optional<double> mfu, std::optional<double> mbu, std::vector<answers::Flag>& flags) {
+  if (mfu && *mfu > 1) {
+    flags.push_back({"above_peak", fmt::format("an MFU of {:.4g} is more FLOPs a second than the peak", *mfu)});
+  }
+  if (mbu && *mbu > 1) {
+    flags.push_back(
+        {"above_bandwidth", fmt::format("an MBU of {:.4g} is more bytes a second than the memory moves", *mbu)});
+  }
+}
 
 Result<OpenedPower> open_power(const Facts& facts, const PowerBasics& basics, std::vector<std::string>& notes) {
   OpenedPower opened;
@@ -88,7 +108,15 @@ Result<answers::Power> power_of_model(const Facts& facts, const PowerOfModelRequ
   FLOPWATT_TRY(const work::Workload workload, complete(request.workload, architecture, answer.notes));
   PowerBasics basics = request.basics;
   basics.dtype = workload.precision;
-  FLOPWATT_TRY(const OpenedPower opened, open_power(facts, basics, answer.notes));
+  Result<OpenedPower> found = open_power(facts, basics, answer.notes);
+  if (found) {
+    // What the device lacks is said before anything is counted.
+    if (const auto rate = found->source.flop_rate(basics.dtype.value(), 1); !rate) found = fail(rate.error());
+  }
+  if (!found && !request.workload.dtype) {
+    return fail(about_the_models_dtype(std::move(found.error()), architecture, workload.precision));
+  }
+  FLOPWATT_TRY(const OpenedPower opened, std::move(found));
   FLOPWATT_TRY(const work::Ledger ledger, work::count(architecture, workload));
   const work::Totals totals = ledger.totals();
 

@@ -19,6 +19,9 @@ struct OpenedPower {
 [[nodiscard]] Result<OpenedPower> open_power(const Facts& facts, const PowerBasics& basics,
                                              std::vector<std::string>& notes);
 
+/// Flags a ratio above 1: `above_peak`, `above_bandwidth`.
+void add_ratio_flags(std::optional<double> mfu, std::optional<double> mbu, std::vector<answers::Flag>& flags);
+
 /// What an optimizer step of `micro_batches` such workloads moves, kernel by kernel, when it takes `step_time`: what
 /// the saturating form is fitted on.
 [[nodiscard]] Result<power::Traffic> traffic_of(const model::Architecture& architecture, const work::Workload& workload,

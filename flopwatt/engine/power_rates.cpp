@@ -47,6 +47,14 @@ Result<double> required(const CsvTable& table, std::size_t row, std::size_t colu
   return *value;
 }
 
+/// A fraction: above 1 it is wrong but shown; above 10 it is a percentage.
+Result<void> check_fraction(const CsvTable& table, std::size_t row, std::size_t column, double value) {
+  constexpr double kLargest = 10;
+  if (value <= kLargest) return {};
+  return fail(table.error(row, column, fmt::format("is {:g}, beyond {:g}", value, kLargest),
+                          "give a fraction of the peak, not percent"));
+}
+
 Result<std::optional<double>> optional(const CsvTable& table, std::size_t row, std::optional<std::size_t> column) {
   if (!column) return std::nullopt;
   FLOPWATT_TRY(const std::optional<double> value, table.number(row, *column));
@@ -62,6 +70,7 @@ Result<power::Query> query_of(const CsvTable& table, std::size_t row, const Rate
     query.flops = flops * units::flop_per_second;
   } else {
     FLOPWATT_TRY(const double mfu, required(table, row, *columns.mfu));
+    FLOPWATT_TRY_VOID(check_fraction(table, row, *columns.mfu, mfu));
     FLOPWATT_TRY(query.flops, opened.source.flop_rate(query.dtype, mfu));
   }
   FLOPWATT_TRY(const std::optional<double> bytes, optional(table, row, columns.bytes));
@@ -69,6 +78,7 @@ Result<power::Query> query_of(const CsvTable& table, std::size_t row, const Rate
   if (bytes) {
     query.bytes = *bytes * units::byte_per_second;
   } else if (mbu) {
+    FLOPWATT_TRY_VOID(check_fraction(table, row, *columns.mbu, *mbu));
     FLOPWATT_TRY(query.bytes, byte_rate(opened.device, *mbu));
   }
   if (columns.batch) {
@@ -87,12 +97,20 @@ void add_up(answers::PowerRows& answer, const answers::PowerRows::Row& row) {
 }
 
 /// Each flag once, with the rows that it concerns and the text of the first of them.
-std::vector<answers::Flag> summed_flags(const std::vector<answers::PowerRows::Row>& rows) {
+std::vector<answers::Flag> summed_flags(const std::vector<answers::PowerRows::Row>& rows,
+                                        std::optional<units::FlopRate> peak,
+                                        std::optional<units::Bandwidth> bandwidth) {
   std::vector<answers::Flag> flags;
   std::map<std::string, std::size_t> counts;
   for (const auto& row : rows) {
     std::vector<std::string> seen;
-    for (const answers::Flag& flag : answers::flags_of(row.prediction)) {
+    std::vector<answers::Flag> all = answers::flags_of(row.prediction);
+    std::optional<double> mfu;
+    std::optional<double> mbu;
+    if (peak) mfu = row.flops / *peak;
+    if (row.bytes && bandwidth) mbu = *row.bytes / *bandwidth;
+    add_ratio_flags(mfu, mbu, all);
+    for (const answers::Flag& flag : all) {
       if (std::find(seen.begin(), seen.end(), flag.code) != seen.end()) continue;
       seen.push_back(flag.code);
       if (counts[flag.code]++ == 0)
@@ -143,7 +161,12 @@ Result<answers::PowerRows> power_of_rates(const Facts& facts, const PowerOfRates
   }
   if (!(answer.duration > units::Duration{})) return fail(Errc::bad_data, "its durations sum to zero", request.file);
   answer.mean_power = answer.energy / answer.duration;
-  answer.flags = summed_flags(answer.rows);
+  std::optional<units::Bandwidth> bandwidth;
+  if (opened.device.memory_bandwidth) bandwidth = opened.device.memory_bandwidth->value;
+  answer.flags = summed_flags(answer.rows, opened.source.peak(opened.query.dtype), bandwidth);
+  if (!columns.flops) {
+    if (const auto flag = opened.source.peak_flag(opened.query.dtype, false)) answer.flags.push_back(*flag);
+  }
   return answer;
 }
 

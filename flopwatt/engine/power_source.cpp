@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "flopwatt/units/text.hpp"
+
 namespace flopwatt::engine {
 
 Result<PowerSource> PowerSource::open(const Facts& facts, const device::Device& device,
@@ -43,12 +47,42 @@ Result<units::FlopRate> PowerSource::flop_rate(units::Precision dtype, double mf
   return mfu * peak.rate;
 }
 
+std::optional<units::FlopRate> PowerSource::peak(units::Precision dtype) const {
+  const Result<units::FlopRate> rate = flop_rate(dtype, 1);
+  if (!rate || !(*rate > units::FlopRate{})) return std::nullopt;
+  return *rate;
+}
+
+std::optional<answers::Flag> PowerSource::peak_flag(units::Precision dtype, bool of_catalogue) const {
+  const power::Peak* measured = found_ ? power::peak_of_rows(found_->calibration, dtype) : nullptr;
+  const Result<device::Peak> catalogue = device::peak(device_, dtype);
+  if (measured == nullptr || measured->path.empty() || !catalogue) return std::nullopt;
+  if (measured->path == device::name(catalogue->path)) return std::nullopt;
+  const auto words = [](std::string_view path) {
+    std::string text{path};
+    std::replace(text.begin(), text.end(), '_', ' ');
+    return text;
+  };
+  const std::string of_rows = fmt::format("{} ({})", units::to_text(measured->rate), words(measured->path));
+  const std::string of_device =
+      fmt::format("{} ({})", units::to_text(catalogue->rate), words(device::name(catalogue->path)));
+  const std::string_view dtype_name = units::name(dtype);
+  const std::string text =
+      of_catalogue ? fmt::format("the MFU is of {}, the catalogue's {} peak of {}; the calibration's {} rows ran on {}",
+                                 of_device, dtype_name, device_.name, dtype_name, of_rows)
+                   : fmt::format(
+                         "the MFU is of {}, which the calibration's {} rows ran on; the catalogue's {} peak of "
+                         "{} is {}",
+                         of_rows, dtype_name, dtype_name, device_.name, of_device);
+  return answers::Flag{"peak_path_differs", text};
+}
+
 answers::CalibrationUsed PowerSource::used(units::Precision dtype) const {
   answers::CalibrationUsed used;
   if (!found_) return used;
   used.device = found_->calibration.device;
   used.origin = found_->origin;
-  if (const power::Peak* peak = found_->calibration.peak(dtype)) used.peak = *peak;
+  if (const power::Peak* peak = power::peak_of_rows(found_->calibration, dtype)) used.peak = *peak;
   return used;
 }
 

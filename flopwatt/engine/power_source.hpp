@@ -21,6 +21,11 @@ class PowerSource {
   [[nodiscard]] Result<power::Prediction> predict(power::Query query) const;
   /// An MFU as FLOP/s, by the calibration's own peak, or by the device's where there is no calibration.
   [[nodiscard]] Result<units::FlopRate> flop_rate(units::Precision dtype, double mfu) const;
+  /// The peak of an MFU of 1: the calibration's, or the device's where there is none; absent where neither knows it.
+  [[nodiscard]] std::optional<units::FlopRate> peak(units::Precision dtype) const;
+  /// `peak_path_differs`, where the rows were measured on another path than the catalogue's peak of the dtype is of:
+  /// an MFU of the one is none of the other.  `of_catalogue`: the MFU at hand is one of the catalogue's peak.
+  [[nodiscard]] std::optional<answers::Flag> peak_flag(units::Precision dtype, bool of_catalogue) const;
   [[nodiscard]] answers::CalibrationUsed used(units::Precision dtype) const;
 
  private:

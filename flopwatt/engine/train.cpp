@@ -104,6 +104,7 @@ Result<answers::Train> train(const Facts& facts, const TrainRequest& request) {
   FLOPWATT_TRY(answer.run, train::price(answer.step_time.total, answer.step.tokens.to_double(), answer.power,
                                         request.length, request.tariff));
   add_flags(answer);
+  if (const auto flag = source.peak_flag(answer.workload.precision, true)) answer.flags.push_back(*flag);
   add_notes(answer);
   return answer;
 }

@@ -28,7 +28,7 @@ Result<const Peak*> require_peak(const Calibration& calibration, units::Precisio
 }
 
 /// The dtype that the rows were recorded under: a framework calls the TF32 path of tensor cores float32.
-units::Precision recorded_dtype(const Calibration& calibration, units::Precision dtype) {
+units::Precision recorded_dtype(const Calibration& calibration, units::Precision dtype) noexcept {
   if (dtype != units::Precision::tf32 || calibration.peak(dtype) != nullptr) return dtype;
   const Peak* peak = calibration.peak(units::Precision::float32);
   return peak != nullptr && peak->path == "tensor_dense" ? units::Precision::float32 : dtype;
@@ -197,6 +197,10 @@ std::string_view name(FlagKind kind) noexcept {
       return "fallback";
   }
   return "";
+}
+
+const Peak* peak_of_rows(const Calibration& calibration, units::Precision dtype) noexcept {
+  return calibration.peak(recorded_dtype(calibration, dtype));
 }
 
 Result<units::FlopRate> flop_rate(const Calibration& calibration, units::Precision dtype, double mfu) {

@@ -62,6 +62,10 @@ struct Prediction {
 /// `mfu` (a fraction of the calibration's own peak of `dtype`) as FLOP/s.  Errc::usage for a dtype without a peak.
 [[nodiscard]] Result<units::FlopRate> flop_rate(const Calibration& calibration, units::Precision dtype, double mfu);
 
+/// The peak that MFUs of a dtype are of: that of its rows.  Rows of TF32 are recorded as float32 where that ran on the
+/// tensor path.  Null for a dtype without rows.
+[[nodiscard]] const Peak* peak_of_rows(const Calibration& calibration, units::Precision dtype) noexcept;
+
 /// What is known of a device without calibration.
 struct Prior {
   units::Power limit;                         ///< board limit
