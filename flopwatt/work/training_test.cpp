@@ -113,7 +113,8 @@ TEST(Training, TrainingTheHeadAlone) {
   EXPECT_EQ(head.read(ByteKind::logits), 64 * 32'000 * 2);
   // Neither a layer nor the last norm has a backward pass; the loss has.
   for (const Row& row : ledger.rows()) {
-    if (row.pass == Pass::backward) EXPECT_EQ(row.component, model::Component::lm_head) << row.label;
+    if (row.pass != Pass::backward) continue;
+    EXPECT_EQ(row.component, model::Component::lm_head) << row.label;
   }
   // Kept for it: the head's input.
   EXPECT_EQ(memory(llama(), w)->activations, 64 * 4096 * 2);
