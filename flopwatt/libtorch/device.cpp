@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <torch/csrc/api/include/torch/cuda.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -151,6 +152,18 @@ tl::expected<void, Failed> prepare_device(const workload::Job& job) {
   } catch (...) {
     return tl::unexpected<Failed>{failure_of_current_exception()};
   }
+}
+
+void limit_memory(const Place& place) {
+  if (place.type != Place::Type::cpu) return;
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  rlimit limit{};
+  if (pages <= 0 || page_bytes <= 0 || ::getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const rlim_t memory = static_cast<rlim_t>(pages) * static_cast<rlim_t>(page_bytes);
+  if (limit.rlim_cur <= memory) return;  // RLIM_INFINITY is the largest value
+  limit.rlim_cur = memory;
+  (void)::setrlimit(RLIMIT_DATA, &limit);
 }
 
 std::string device_name(const Place& place) {

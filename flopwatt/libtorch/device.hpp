@@ -17,6 +17,10 @@ namespace flopwatt::libtorch {
 /// dtype.
 [[nodiscard]] tl::expected<void, workload::Failed> prepare_device(const workload::Job& job);
 
+/// Keeps a job on a CPU within the machine's memory: what does not fit fails as out_of_memory in this process, where
+/// Linux would otherwise promise it, and then kill this process or another one.
+void limit_memory(const workload::Place& place);
+
 /// As the driver reports it ("NVIDIA A100-SXM4-80GB"), or as /proc/cpuinfo does; the place's own name where nobody
 /// says.
 [[nodiscard]] std::string device_name(const workload::Place& place);

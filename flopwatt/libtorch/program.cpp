@@ -130,6 +130,7 @@ int run() {
     channel.send(Failed{Failed::Reason::error, job.error().message()});
     return 1;
   }
+  libtorch::limit_memory(job->device);
   const workload::Ready ready{.device_name = libtorch::device_name(job->device),
                               .library = libtorch::library_version()};
   const auto done =

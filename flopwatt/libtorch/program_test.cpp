@@ -26,8 +26,8 @@ constexpr std::chrono::seconds kLong{120};
 /// The program as its parents use it.
 class Program : public ::testing::Test {
  protected:
-  void start(const std::string& line) {
-    auto started = Process::start({FLOPWATT_TORCH_PROGRAM});
+  void start(const std::string& line, const std::vector<std::string>& command = {FLOPWATT_TORCH_PROGRAM}) {
+    auto started = Process::start(command);
     ASSERT_TRUE(started.has_value()) << started.error().message();
     process_.emplace(*std::move(started));
     ASSERT_TRUE(process_->write_line(line).has_value());
@@ -125,6 +125,17 @@ TEST_F(Program, MoreThanTheMemoryHoldsIsOutOfMemory) {
   job.batch = std::int64_t{1} << 32U;
   job.sequence = std::int64_t{1} << 16U;
   start(workload::write(job));
+  EXPECT_EQ(expect_next<Failed>().reason, Failed::Reason::out_of_memory);
+}
+
+// The scores of one layer's attention are 4,096 sequences · 4 heads · 128² · 4 bytes = 1.07 GB, where the process may
+// have 1,000,000 KiB; model and tokens fit.
+TEST_F(Program, MemoryThatRunsOutWithinAStepIsOutOfMemory) {
+  workload::Job job = a_job();
+  job.batch = 4096;
+  job.sequence = 128;
+  start(workload::write(job), {"/bin/sh", "-c", "ulimit -d 1000000; exec " FLOPWATT_TORCH_PROGRAM});
+  (void)expect_next<workload::Ready>();
   EXPECT_EQ(expect_next<Failed>().reason, Failed::Reason::out_of_memory);
 }
 
