@@ -3,10 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flopwatt/libtorch/testing.hpp"
+#include "flopwatt/model/catalogue.hpp"
 #include "flopwatt/model/read_config.hpp"
 
 namespace flopwatt::libtorch {
@@ -69,6 +74,34 @@ TEST(Decoder, ParametersOfGpt2ByHand) {
     count += elements;
   }
   EXPECT_EQ(count, 18'456);
+}
+
+// Every model of these families that the catalogue knows, as it is published: read_decoder compares its parameters with
+// the census and refuses a variant that is not built.
+TEST(Decoder, ReadsTheCataloguesModelsOfItsFamilies) {
+  constexpr std::array<std::string_view, 5> kFamilies{"gpt2", "llama", "mistral", "qwen2", "qwen3"};
+  std::map<std::string, int> read_of;
+  const model::Catalogue catalogue = model::Catalogue::builtin();
+  for (const model::Catalogue::Entry& entry : catalogue.entries()) {
+    const auto architecture = model::read_config(entry.config, entry.name);
+    ASSERT_TRUE(architecture.has_value()) << entry.name;
+    const bool ours = std::find(kFamilies.begin(), kFamilies.end(), architecture->family) != kFamilies.end();
+    const auto decoder = read_decoder(*architecture, entry.config, 512);
+    if (!ours) {
+      EXPECT_FALSE(decoder.has_value()) << entry.name;
+      continue;
+    }
+    ASSERT_TRUE(decoder.has_value()) << entry.name << ": " << decoder.error().message();
+    units::Count count;
+    for (const Parameter& parameter : parameters(*decoder)) {
+      units::Count elements{1};
+      for (const std::int64_t size : parameter.dims) elements *= size;
+      count += elements;
+    }
+    EXPECT_EQ(count, model::census(*architecture).total) << entry.name;
+    ++read_of[architecture->family];
+  }
+  for (const std::string_view family : kFamilies) EXPECT_GT(read_of[std::string{family}], 0) << family;
 }
 
 TEST(Decoder, WhatIsNotBuiltIsRefusedByName) {
