@@ -31,8 +31,8 @@ struct OperatorCounter::State {
     Count flops;
   };
 
-  std::mutex mutex;  ///< over all that follows
-  std::map<std::pair<std::string, Pass>, Sum, std::less<>> sums;
+  std::mutex mutex;                                             ///< over all that follows
+  std::map<std::string, std::array<Sum, 3>, std::less<>> sums;  ///< by name, then Pass
   std::set<std::string, std::less<>> not_counted;
   bool fused_attention = false;
   std::string fault;  ///< what went wrong inside an observer; empty: nothing
@@ -44,15 +44,37 @@ using State = OperatorCounter::State;
 
 /// An operator that runs, between the observer's start and end.
 struct Frame final : at::ObserverContext {
-  Frame* parent = nullptr;
-  Frame** stack = nullptr;        ///< the top of its thread
-  bool leaf = false;              ///< it or one around it has been counted: what it calls is part of that
-  bool in_backward = false;       ///< inside a node of the autograd graph
+  Frame() noexcept;
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame() override { (void)leave(); }
+
+  /// Takes itself off the stack of its thread and returns the frame around it; nullptr where there is none, or where
+  /// this is another thread, on which an asynchronous operator may end.
+  Frame* leave() noexcept;
+
+  Frame* parent;
+  Frame** stack;                  ///< the top of its thread
+  bool in_backward;               ///< inside a node of the autograd graph
+  bool leaf = false;              ///< it has been counted: what it calls is part of that
   bool counted_inside = false;    ///< products inside it have been counted
   const char* suspect = nullptr;  ///< its name, where it may hold products without a formula
 };
 
 thread_local Frame* top_frame = nullptr;
+
+Frame::Frame() noexcept
+    : parent{top_frame}, stack{&top_frame}, in_backward{top_frame != nullptr && top_frame->in_backward} {
+  top_frame = this;
+}
+
+Frame* Frame::leave() noexcept {
+  if (stack != &top_frame) return nullptr;
+  Frame** link = &top_frame;
+  while (*link != nullptr && *link != this) link = &(*link)->parent;
+  if (*link != this) return nullptr;  // it has left already
+  return *link = parent;
+}
 
 /// The counters that live.  One observer serves them all: an observer is a plain function and knows no counter.
 struct Registry {
@@ -76,33 +98,33 @@ Registry& registry() {
 }
 
 Formula cached_formula(const at::RecordFunction& call) {
-  thread_local std::unordered_map<const char*, std::pair<std::string, Formula>> cache;
   const char* const name = call.name();
-  // A name is usually the same pointer; where it is not any more (an operator was unloaded), its text tells.
+  // The autograd engine marks its own work as functions too ("autograd::engine::evaluate_function: AddBackward0"),
+  // under names whose text is made anew each time; an operator's has one "::".
+  if (!is_operator_name(name)) return Formula::none;
+  thread_local std::unordered_map<const char*, std::pair<std::string, Formula>> cache;
+  // An operator's name is usually the same pointer; where it is not (the operator was unloaded), its text tells.
   const auto found = cache.find(name);
   if (found != cache.end() && found->second.first == name) return found->second.second;
-  // The autograd engine marks its own work as functions too ("autograd::engine::evaluate_function: AddBackward0").
-  const Formula formula = call.operator_name() ? formula_of(name) : Formula::none;
+  Formula formula = formula_of(name);
+  // A range that the program marks itself (RECORD_FUNCTION) is none.
+  if (formula == Formula::unknown && !call.operator_name()) formula = Formula::none;
   cache.insert_or_assign(name, std::pair{std::string{name}, formula});
   return formula;
 }
 
 bool is_attention(Formula formula) { return formula == Formula::attention || formula == Formula::attention_backward; }
 
-void count(Frame& frame, Formula formula, const at::RecordFunction& call) {
-  const auto flops = operator_flops(formula, call);
-  if (!flops) {
-    frame.suspect = call.name();
-    return;
-  }
+void count(Frame& frame, Formula formula, Count flops, std::string_view name) {
   frame.leaf = true;
   frame.counted_inside = true;
   const Pass pass = !frame.in_backward ? Pass::forward : c10::GradMode::is_enabled() ? Pass::recompute : Pass::backward;
-  const char* const name = call.name();
   registry().for_each([&](State& state) {
-    State::Sum& sum = state.sums[{name, pass}];
+    auto found = state.sums.find(name);
+    if (found == state.sums.end()) found = state.sums.try_emplace(std::string{name}).first;
+    State::Sum& sum = found->second.at(static_cast<std::size_t>(pass));
     ++sum.calls;
-    sum.flops += *flops;
+    sum.flops += flops;
     state.fused_attention = state.fused_attention || is_attention(formula);
   });
 }
@@ -117,49 +139,42 @@ void keep_fault(const char* where, std::string_view what) noexcept {
   }
 }
 
+/// Most operators are elementwise, or part of one that has been counted: they need no frame.
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& call) {
-  auto frame = std::make_unique<Frame>();
-  frame->parent = top_frame;
-  frame->stack = &top_frame;
-  if (frame->parent != nullptr) {
-    frame->leaf = frame->parent->leaf;
-    frame->in_backward = frame->parent->in_backward;
-  }
-  top_frame = frame.get();
   if (call.scope() == at::RecordScope::BACKWARD_FUNCTION) {
+    auto frame = std::make_unique<Frame>();
     frame->in_backward = true;
     return frame;
   }
-  if (frame->leaf) return frame;
+  if (top_frame != nullptr && top_frame->leaf) return nullptr;
   try {
     const Formula formula = cached_formula(call);
-    if (formula == Formula::unknown) {
+    if (formula == Formula::none) return nullptr;
+    const auto flops = operator_flops(formula, call);
+    auto frame = std::make_unique<Frame>();
+    if (flops) {
+      count(*frame, formula, *flops, call.name());
+    } else {
       frame->suspect = call.name();
-    } else if (formula != Formula::none) {
-      count(*frame, formula, call);
     }
+    return frame;
   } catch (const std::exception& error) {
     keep_fault(call.name(), error.what());
   } catch (...) {
     keep_fault(call.name(), "an unknown exception");
   }
-  return frame;
+  return nullptr;
 }
 
 void on_end(const at::RecordFunction&, at::ObserverContext* context) {
   auto* const frame = static_cast<Frame*>(context);
   if (frame == nullptr) return;
-  // An asynchronous operator may end on another thread, and out of order.
-  if (frame->stack == &top_frame) {
-    Frame** link = &top_frame;
-    while (*link != nullptr && *link != frame) link = &(*link)->parent;
-    if (*link == frame) *link = frame->parent;
-  }
+  Frame* const around = frame->leave();
   if (frame->counted_inside) {
-    if (frame->parent != nullptr) frame->parent->counted_inside = true;
+    if (around != nullptr) around->counted_inside = true;
     return;
   }
-  if (frame->suspect == nullptr || frame->leaf) return;
+  if (frame->suspect == nullptr) return;
   try {
     registry().for_each([&](State& state) { state.not_counted.emplace(frame->suspect); });
   } catch (const std::exception& error) {
@@ -191,11 +206,16 @@ Result<OperatorCounts> read(State& state) {
   const std::lock_guard<std::mutex> lock{state.mutex};
   if (!state.fault.empty()) return fail(Errc::internal, "the operator counter failed at " + state.fault);
   OperatorCounts counts;
-  for (const auto& [key, sum] : state.sums) {
-    const auto& [name, pass] = key;
-    counts.operators.push_back({.name = name, .pass = pass, .calls = sum.calls, .flops = sum.flops});
-    Count& total = pass == Pass::forward ? counts.forward : pass == Pass::backward ? counts.backward : counts.recompute;
-    total += sum.flops;
+  for (const auto& [name, sums] : state.sums) {
+    for (const Pass pass : {Pass::forward, Pass::backward, Pass::recompute}) {
+      const State::Sum& sum = sums.at(static_cast<std::size_t>(pass));
+      if (sum.calls == 0) continue;
+      counts.operators.push_back({.name = name, .pass = pass, .calls = sum.calls, .flops = sum.flops});
+      Count& total = pass == Pass::forward    ? counts.forward
+                     : pass == Pass::backward ? counts.backward
+                                              : counts.recompute;
+      total += sum.flops;
+    }
   }
   counts.not_counted.assign(state.not_counted.begin(), state.not_counted.end());
   counts.fused_attention = state.fused_attention;

@@ -2,11 +2,13 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/record_function.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/library.h>
 
 #include <thread>
+#include <vector>
 
 #include "flopwatt/libtorch/checkpointed.hpp"
 
@@ -152,6 +154,20 @@ TEST_F(Counted, OperatorsOfOthers) {
   });
   EXPECT_EQ(counts.forward, Count{2 * 4 * 4 * 4});
   EXPECT_THAT(counts.not_counted, ::testing::ElementsAre("flopwatt_test::opaque"));
+}
+
+// A range that the program marks for a profiler is no operator.
+TEST_F(Counted, MarkedRangesAreNone) {
+  const at::Tensor x = at::rand({4, 4});
+  const auto counts = count([&] {
+    RECORD_FUNCTION("mine::attention", std::vector<c10::IValue>{});
+    (void)at::mm(x, x);
+    {
+      RECORD_FUNCTION("mine::linear", std::vector<c10::IValue>{});
+    }
+  });
+  EXPECT_EQ(counts.forward, Count{2 * 4 * 4 * 4});
+  EXPECT_THAT(counts.not_counted, ::testing::IsEmpty());
 }
 
 TEST_F(Counted, RowsNameTheOperators) {

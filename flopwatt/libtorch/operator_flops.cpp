@@ -212,9 +212,14 @@ Maybe attention(const Arguments& arguments, std::size_t first, bool backward) {
 
 }  // namespace
 
-Formula formula_of(std::string_view name) noexcept {
+bool is_operator_name(std::string_view name) noexcept {
   const auto colons = name.find("::");
-  if (colons == std::string_view::npos) return Formula::none;  // a node of the autograd graph, not an operator
+  return colons != std::string_view::npos && name.find("::", colons + 2) == std::string_view::npos;
+}
+
+Formula formula_of(std::string_view name) noexcept {
+  if (!is_operator_name(name)) return Formula::none;
+  const auto colons = name.find("::");
   const std::string_view space = name.substr(0, colons);
   const std::string_view plain = name.substr(colons + 2);
   if (space != "aten") {

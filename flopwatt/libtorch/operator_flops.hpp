@@ -28,6 +28,8 @@ enum class Formula : std::uint8_t {
   attention_backward,
 };
 
+/// "aten::addmm" is one, "autograd::engine::evaluate_function: AddBackward0" and "AddBackward0" are none.
+[[nodiscard]] bool is_operator_name(std::string_view name) noexcept;
 /// By the name of an operator ("aten::addmm"), its overload left out.
 [[nodiscard]] Formula formula_of(std::string_view name) noexcept;
 
