@@ -112,6 +112,7 @@ using Run = std::function<Result<void>(Console&)>;
 struct Verb {
   std::string name, summary, example;
   std::function<Run(Command&)> declare;
+  std::vector<Verb> verbs;  ///< "sweep report": what else may stand in the place of its first argument
 };
 
 }  // namespace flopwatt::cli

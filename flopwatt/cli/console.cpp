@@ -36,6 +36,8 @@ Result<void> Console::deliver(std::string_view text, const std::string& file) {
   return file.empty() ? print(text) : io::write_file_atomic(file, text);
 }
 
+void Console::say(std::string_view text) { write_all(STDERR_FILENO, text); }
+
 void Console::complain(const Error& error) {
   write_all(STDERR_FILENO, "flopwatt: " + error.message() + "\n");  // nowhere left to report a failure of this
 }

@@ -15,6 +15,8 @@ class Console {
   [[nodiscard]] Result<void> print(std::string_view text);
   /// To standard output, or to `file` where it is not empty.
   [[nodiscard]] Result<void> deliver(std::string_view text, const std::string& file);
+  /// To standard error, as it is: what a person watching wants to know.
+  void say(std::string_view text);
   /// "flopwatt: WHERE: WHAT; REMEDY", one line on standard error.
   void complain(const Error& error);
 };

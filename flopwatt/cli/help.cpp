@@ -55,6 +55,8 @@ std::string help(const Verb& verb, const Command& command) {
       if (option.group == group) out += entry(shown_flags(option), option.help);
     }
   }
+  if (!verb.verbs.empty()) out += "\nIn the place of " + command.options().front().flags + ":\n";
+  for (const Verb& inner : verb.verbs) out += entry(inner.name, inner.summary);
   return out + "\nExample:\n  " + verb.example + '\n';
 }
 

@@ -20,6 +20,11 @@ tl::unexpected<Error> unknown_verb(const std::vector<Verb>& verbs, const std::st
 }
 
 Result<void> run_verb(const Verb& verb, std::vector<std::string> words, Console& console) {
+  for (Verb inner : verb.verbs) {
+    if (words.empty() || words.front() != inner.name) continue;
+    inner.name = verb.name + ' ' + inner.name;
+    return run_verb(inner, {words.begin() + 1, words.end()}, console);
+  }
   Command command;
   const Run run = verb.declare(command);
   FLOPWATT_TRY(const Asked asked, parse(command, verb.name, std::move(words)));

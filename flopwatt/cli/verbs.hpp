@@ -14,6 +14,7 @@ namespace flopwatt::cli {
 [[nodiscard]] Verb energy_verb();
 [[nodiscard]] Verb power_verb();
 [[nodiscard]] Verb train_verb();
+[[nodiscard]] Verb sweep_verb();
 
 /// In the order of the way of a number: facts, measurement, prediction.
 [[nodiscard]] std::vector<Verb> all_verbs();

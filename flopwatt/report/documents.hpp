@@ -9,6 +9,7 @@
 #include "flopwatt/answers/fit.hpp"
 #include "flopwatt/answers/mfu.hpp"
 #include "flopwatt/answers/power.hpp"
+#include "flopwatt/answers/sweep.hpp"
 #include "flopwatt/answers/train.hpp"
 #include "flopwatt/report/count_parts.hpp"
 #include "flopwatt/report/document.hpp"
@@ -30,5 +31,9 @@ namespace flopwatt::report {
 [[nodiscard]] Document to_document(const answers::Fit& answer);
 /// By device: energy, powers, gaps; then the sums.
 [[nodiscard]] Document to_document(const answers::Energy& answer);
+[[nodiscard]] Document to_document(const answers::SweepPlan& answer);
+[[nodiscard]] Document to_document(const answers::SweepRun& answer);
+[[nodiscard]] Document to_document(const answers::SweepReport& answer);
+[[nodiscard]] Document to_document(const answers::SweepMerge& answer);
 
 }  // namespace flopwatt::report

@@ -9,6 +9,7 @@
 #include "flopwatt/answers/fit.hpp"
 #include "flopwatt/answers/mfu.hpp"
 #include "flopwatt/answers/power.hpp"
+#include "flopwatt/answers/sweep.hpp"
 #include "flopwatt/answers/train.hpp"
 #include "flopwatt/report/count_parts.hpp"
 
@@ -31,5 +32,9 @@ inline constexpr int kJsonSchema = 1;
 [[nodiscard]] std::string to_json(const answers::Audit& answer);
 [[nodiscard]] std::string to_json(const answers::Fit& answer);
 [[nodiscard]] std::string to_json(const answers::Energy& answer);
+[[nodiscard]] std::string to_json(const answers::SweepPlan& answer);
+[[nodiscard]] std::string to_json(const answers::SweepRun& answer);
+[[nodiscard]] std::string to_json(const answers::SweepReport& answer);
+[[nodiscard]] std::string to_json(const answers::SweepMerge& answer);
 
 }  // namespace flopwatt::report

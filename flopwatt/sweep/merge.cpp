@@ -52,6 +52,10 @@ class Merging {
   }
 
   Result<void> copy_configurations() {
+    FLOPWATT_TRY(const auto models, from_.database().rows("SELECT config_sha256, name, config FROM model"));
+    for (const Row& row : models) {
+      FLOPWATT_TRY_VOID(into_.database().run("INSERT OR IGNORE INTO model VALUES(?, ?, ?)", row));
+    }
     FLOPWATT_TRY(const auto theirs, from_.configurations());
     for (const Store::StoredConfiguration& one : theirs) {
       if (one.configuration.id() != one.id) {

@@ -138,6 +138,21 @@ Result<void> Store::add_plan(std::string_view text, const std::string& protocol)
   return transaction.commit();
 }
 
+Result<void> Store::add(const Model& model) {
+  return database_.run("INSERT OR IGNORE INTO model VALUES(?, ?, ?)",
+                       {io::sha256_hex(model.config), model.name, model.config});
+}
+
+Result<std::map<std::string, Model>> Store::models() {
+  FLOPWATT_TRY(const auto rows, database_.rows("SELECT config_sha256, name, config FROM model"));
+  std::map<std::string, Model> out;
+  for (const Row& row : rows) {
+    out.emplace(row[0].text(),
+                Model{.word = row[1].text(), .name = row[1].text(), .config = row[2].text(), .weights = ""});
+  }
+  return out;
+}
+
 Result<void> Store::add(const Configuration& configuration) {
   return database_.run("INSERT OR IGNORE INTO configuration VALUES(?, ?)",
                        {configuration.id(), configuration.canonical()});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,10 @@ class Store {
   /// compare.
   [[nodiscard]] Result<void> add_plan(std::string_view text, const std::string& protocol);
 
+  /// Remembers a model with its config.json, so that a store says by itself what was counted.
+  [[nodiscard]] Result<void> add(const Model& model);
+  /// SHA-256 of the config → the model.
+  [[nodiscard]] Result<std::map<std::string, Model>> models();
   /// Remembers a configuration.
   [[nodiscard]] Result<void> add(const Configuration& configuration);
   struct StoredConfiguration {

@@ -54,6 +54,7 @@ class Cells {
 const char* const kTables = R"(
 CREATE TABLE setting(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE plan(sha256 TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE model(config_sha256 TEXT NOT NULL, name TEXT NOT NULL, config TEXT NOT NULL, UNIQUE(config_sha256, name));
 CREATE TABLE configuration(id TEXT NOT NULL UNIQUE, canonical TEXT NOT NULL);
 CREATE TABLE run(
   id INTEGER PRIMARY KEY, uid TEXT NOT NULL UNIQUE,

@@ -1,0 +1,96 @@
+#include "flopwatt/sweep/summary.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "flopwatt/sweep/convergence.hpp"
+
+namespace flopwatt::sweep {
+namespace {
+
+/// Means while samples come in.
+struct Sums {
+  Spread mfu, hfu, mbu, tokens_per_second, step_seconds, power, utilization;
+  double energy = 0, energy_tokens = 0;
+
+  void add(const SampleRecord& sample) {
+    mfu.add(sample.mfu);
+    hfu.add(sample.hfu);
+    if (sample.mbu) mbu.add(*sample.mbu);
+    tokens_per_second.add(static_cast<double>(sample.tokens) / sample.device_seconds);
+    step_seconds.add(sample.device_seconds / static_cast<double>(sample.steps));
+    if (sample.power_watts) power.add(*sample.power_watts);
+    if (sample.utilization) utilization.add(*sample.utilization);
+    if (sample.energy_joules) {
+      energy += *sample.energy_joules;
+      energy_tokens += static_cast<double>(sample.tokens);
+    }
+  }
+};
+
+void add_run(Summary& summary, Sums& sums, const RunRecord& run, const std::vector<SampleRecord>& samples) {
+  summary.tensor_sequence = run.tensor_sequence;
+  summary.peak_source = run.peak_source;
+  summary.peak_flops_per_second = run.peak_flops_per_second;
+  summary.bandwidth_bytes_per_second = run.bandwidth_bytes_per_second;
+  summary.power_source = run.power_source;
+  summary.power_kind = run.power_kind;
+  summary.power_scope = run.power_scope;
+  for (const SampleRecord& sample : samples) {
+    sums.add(sample);
+    ++summary.samples;
+    summary.above_peak = summary.above_peak || sample.mfu > 1 || sample.hfu > 1;
+    if (!sample.power_watts) summary.power_missing = sample.power_missing;
+    if (sample.peak_memory_bytes) {
+      summary.peak_memory_bytes = std::max(summary.peak_memory_bytes.value_or(0), *sample.peak_memory_bytes);
+    }
+  }
+}
+
+void finish(Summary& summary, const Sums& sums) {
+  summary.mfu = sums.mfu.mean();
+  summary.hfu = sums.hfu.mean();
+  summary.mbu = sums.mbu.mean();
+  summary.tokens_per_second = sums.tokens_per_second.mean();
+  summary.step_seconds = sums.step_seconds.mean();
+  summary.half_width = sums.mfu.half_width();
+  summary.power_watts = sums.power.mean();
+  summary.utilization = sums.utilization.mean();
+  if (sums.energy_tokens > 0) summary.joules_per_token = sums.energy / sums.energy_tokens;
+}
+
+}  // namespace
+
+Result<std::vector<Summary>> summarize(Store& store) {
+  FLOPWATT_TRY(const auto configurations, store.configurations());
+  FLOPWATT_TRY(const auto runs, store.runs());
+  std::vector<Summary> out;
+  for (const Store::StoredConfiguration& one : configurations) {
+    std::map<std::string, std::pair<Summary, Sums>> by_device;
+    for (const RunRecord& run : runs) {
+      if (run.configuration != one.id) continue;
+      auto& [summary, sums] = by_device[run.device_name];
+      summary.device_name = run.device_name;
+      if (run.state == RunState::finished) {
+        ++summary.finished;
+        FLOPWATT_TRY(const auto samples, store.samples(run.id));
+        add_run(summary, sums, run, samples);
+        continue;
+      }
+      ++(run.state == RunState::failed ? summary.failed : summary.interrupted);
+      ++summary.reasons[run.state == RunState::running ? "running" : run.reason];
+      summary.detail = run.detail;
+    }
+    if (by_device.empty()) by_device[""];
+    for (auto& [device, pair] : by_device) {
+      auto& [summary, sums] = pair;
+      summary.id = one.id;
+      summary.configuration = one.configuration;
+      finish(summary, sums);
+      out.push_back(std::move(summary));
+    }
+  }
+  return out;
+}
+
+}  // namespace flopwatt::sweep

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flopwatt/base/result.hpp"
+#include "flopwatt/sweep/store.hpp"
+
+namespace flopwatt::sweep {
+
+/// What a store says of one configuration on one device: means over all samples of its finished runs.
+struct Summary {
+  std::string id;
+  Configuration configuration;
+  std::string device_name, peak_source, power_source, power_kind, power_scope;
+  double peak_flops_per_second = 0;
+  std::optional<double> bandwidth_bytes_per_second;
+  std::int64_t tensor_sequence = 0;                        ///< 0 where nothing was measured
+  std::int64_t finished = 0, failed = 0, interrupted = 0;  ///< runs
+  std::map<std::string, std::int64_t> reasons;             ///< of the runs that did not finish
+  std::string detail;                                      ///< of the last of them
+
+  std::int64_t samples = 0;
+  std::optional<double> mfu, hfu, mbu, tokens_per_second, step_seconds;
+  std::optional<double> half_width;  ///< 1.96 · SEM / mean of the MFU, over the samples of all finished runs
+  std::optional<double> utilization, power_watts, joules_per_token;
+  std::string power_missing;  ///< why, where there is none
+  std::optional<std::int64_t> peak_memory_bytes;
+  bool above_peak = false;  ///< a sample with an MFU or HFU above 1: a wrong peak, count or clock
+};
+
+/// In the order of the configurations; runs of several devices stand apart.
+[[nodiscard]] Result<std::vector<Summary>> summarize(Store& store);
+
+}  // namespace flopwatt::sweep
