@@ -13,7 +13,9 @@ namespace {
 /// Two optionals order with the absent one first; NaN never occurs (the reader refuses or drops it).
 using Number = std::optional<double>;
 
-auto configuration_key(const Observation& o) { return std::tuple{o.model, o.dtype, o.batch, o.context_window}; }
+auto configuration_key(const Observation& o) {
+  return std::tuple{o.model, o.dtype, o.batch, o.context_window, o.configuration_id};
+}
 
 auto run_key(const Observation& o) {
   return std::tuple{o.file,
@@ -28,7 +30,9 @@ auto run_key(const Observation& o) {
                     o.io_latency_enabled,
                     o.io_latency_profile,
                     o.io_latency_pattern,
-                    o.power_meter_available};
+                    o.power_meter_available,
+                    o.configuration_id,
+                    o.run_id};
 }
 
 /// Mean of a member over the rows that have it.  `zero` carries the unit.
@@ -141,7 +145,7 @@ Dataset aggregate(Dataset dataset) {
 
 Groups configurations(std::span<const Observation> rows) {
   Groups groups;
-  std::map<std::tuple<std::string, std::string, Number, Number>, std::size_t> numbers;
+  std::map<decltype(configuration_key(rows.front())), std::size_t> numbers;
   for (const Observation& row : rows) {
     const auto [entry, fresh] = numbers.try_emplace(configuration_key(row), groups.count);
     if (fresh) ++groups.count;

@@ -76,11 +76,11 @@ struct ReadOptions {
 [[nodiscard]] std::vector<Dataset> merge(std::vector<Dataset> datasets);
 
 /// Raw samples → one row a run: means of what was measured, over the rows that agree in every column that is set
-/// (model, dtype, batch, context window, learning rate, warm-up, cool-down, I/O latency).  Rows of an aggregated file
-/// stay.
+/// (model, dtype, batch, context window, learning rate, warm-up, cool-down, I/O latency, configuration_id, run_id).
+/// Rows of an aggregated file stay.
 [[nodiscard]] Dataset aggregate(Dataset dataset);
 
-/// Repeats of one configuration: rows that agree in model, dtype, batch and context window.
+/// Repeats of one configuration: rows that agree in model, dtype, batch and context window, and in configuration_id.
 /// The answer holds a number per row, 0 … count − 1 in order of appearance.
 struct Groups {
   std::vector<std::size_t> of_row;

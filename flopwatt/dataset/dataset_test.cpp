@@ -179,6 +179,20 @@ TEST(Aggregate, MeansOverTheSamplesOfARun) {
   EXPECT_EQ(runs.rows_read(), 3U);
 }
 
+/// Two runs of one configuration and one of another, which differ in no column that the study has.
+TEST(Aggregate, IdentitiesOfTheRecorderKeepRunsAndConfigurationsApart) {
+  const Dataset data =
+      aggregate(only(read_samples("model_name,batch_size,dtype,power_draw_watts,configuration_id,run_id\n"
+                                  "gpt2,1,float16,100,c1,r1\ngpt2,1,float16,102,c1,r1\ngpt2,1,float16,110,c1,r2\n"
+                                  "gpt2,1,float16,200,c2,r3\n",
+                                  "a.csv")));
+  ASSERT_EQ(data.rows.size(), 3U);
+  EXPECT_EQ(data.rows[0].power, 101 * units::watt);
+  EXPECT_EQ(data.rows[1].power, 110 * units::watt);
+  EXPECT_EQ(data.rows[2].power, 200 * units::watt);
+  EXPECT_THAT(configurations(data.rows).of_row, ElementsAre(0, 0, 1));
+}
+
 TEST(Aggregate, LeavesRunsAlone) {
   const Dataset data = only(read_samples(kAggregated, "x.csv"));
   EXPECT_EQ(aggregate(data).rows.size(), data.rows.size());

@@ -26,6 +26,8 @@ struct Observation {
   std::optional<double> learning_rate, warmup_iterations, cooldown_seconds;
   std::optional<bool> io_latency_enabled, power_meter_available;
   std::string io_latency_profile, io_latency_pattern;
+  /// What the recorder itself says belongs together: rows of one run, runs of one configuration; empty: it does not.
+  std::string run_id, configuration_id;
 
   std::optional<units::TokenRate> tokens_per_second;
   std::optional<double> mfu;          ///< mfu_percentage_calflops: from counted FLOPs
