@@ -38,7 +38,7 @@ run: build
 	tools/run.sh build/release/flopwatt
 
 test:
-	tools/install-deps.sh build torch report browser
+	tools/install-deps.sh build torch slurm report browser
 	$(call configure,release)
 	$(call build,release)
 	$(call build,release,--target report-assets)

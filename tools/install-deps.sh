@@ -13,6 +13,8 @@ declare -A packages=(
   [lint]="clang-19 clang-tidy-19 clang-format-19"
   [fuzz]="clang-19 libclang-rt-19-dev"
   [bench]="libbenchmark-dev"
+  # A Slurm of one node, on which a test runs a sweep as a job array.
+  [slurm]="slurm-wlm munge"
   # The training-step workload.  Without OpenBLAS LibTorch runs on the reference BLAS, at a tenth of the speed.
   [torch]="libtorch-dev libopenblas0-pthread"
   # What fetches and runs the scripts of reports, and what opens a report in a test.

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <thread>
 #include <variant>
+
+#include "flopwatt/workload/process.hpp"
 
 namespace flopwatt::sweep {
 namespace {

@@ -3,12 +3,13 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "flopwatt/base/result.hpp"
-#include "flopwatt/sweep/convergence.hpp"
-#include "flopwatt/sweep/measure.hpp"
-#include "flopwatt/sweep/run.hpp"
-#include "flopwatt/workload/process.hpp"
+#include "flopwatt/sweep/record.hpp"
+#include "flopwatt/units/quantity.hpp"
+#include "flopwatt/workload/event.hpp"
+#include "flopwatt/workload/job.hpp"
 
 /// One child process and what it says, from its start to its end.
 

@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "flopwatt/model/read_config.hpp"
+#include "flopwatt/sweep/measure.hpp"
 #include "flopwatt/sweep/one_run.hpp"
+#include "flopwatt/work/ledger.hpp"
 
 namespace flopwatt::sweep {
 namespace {

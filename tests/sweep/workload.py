@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I -S
 """A workload without a library: speaks the protocol of flopwatt/workload, computes nothing, and fails as it is told.
 
 FLOPWATT_SCRIPT holds JSON: {"sample_seconds": 0.002, "rules": [{"when": {"batch": 4}, "do": "crash", "at": 3}, …]}.
