@@ -40,6 +40,8 @@ struct Mfu {
   units::TokenRate job_tokens;       ///< of the whole job
   work::Totals job;                  ///< work of the whole job
   metrics::Utilization utilization;  ///< of one device
+  /// What the MFU of the same run would be under the default conventions; absent where those were used.
+  std::optional<double> default_conventions_mfu;
   metrics::MbuDefinition mbu_definition = metrics::MbuDefinition::step;
   std::vector<OtherCount> other_counts;  ///< training only
   std::optional<ReportedMfu> reported;

@@ -82,7 +82,9 @@ void add_parallel_notes(const work::Workload& workload, const model::Architectur
                         const std::optional<work::Formula>& formula, std::vector<std::string>& notes) {
   const work::Parallel& p = workload.parallel;
   if (p.tensor == 1 && p.pipeline == 1 && p.data == 1 && p.context == 1) return;
-  notes.push_back("FLOPs, bytes and memory are those of one device of the plan; parameters are the whole model's.");
+  notes.push_back(
+      "FLOPs, moved bytes and memory are those of one device of the plan; parameters, their bytes and the cache of a "
+      "token are the whole model's.");
   if (formula) notes.push_back("The formula's step is that of all devices.");
   if (p.pipeline == 1) return;
   const auto layers = std::ssize(architecture.text().layers);

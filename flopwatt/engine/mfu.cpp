@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "flopwatt/units/text.hpp"
+#include "flopwatt/work/conventions.hpp"
 #include "flopwatt/work/traffic.hpp"
 
 namespace flopwatt::engine {
@@ -121,6 +122,12 @@ Result<answers::Mfu> mfu(const Facts& facts, const MfuRequest& request) {
   FLOPWATT_TRY(answer.utilization, metrics::utilization(answer.job, devices * bytes.value_or(units::DataSize{}),
                                                         devices * answer.elapsed, denominator));
   if (answer.workload.phase == work::Phase::train) FLOPWATT_TRY_VOID(compare_with_formulas(answer));
+  FLOPWATT_TRY(const work::ConventionEffects conventions,
+               work::against_default_conventions(answer.architecture, answer.workload, ledger));
+  if (!conventions.all_default()) {
+    answer.default_conventions_mfu =
+        answer.utilization.mfu * conventions.step.by_default.to_double() / conventions.step.chosen.to_double();
+  }
   flag_the_impossible(answer);
   if (request.reported_mfu) check_reported(answer, *request.reported_mfu);
   add_notes(answer);

@@ -15,7 +15,7 @@ class Catalogue {
  public:
   struct Entry {
     std::string name;                        ///< "Qwen/Qwen2.5-3B"
-    std::vector<std::string> aliases;        ///< other names, matched whole: "gpt2" for "openai-community/gpt2"
+    std::vector<std::string> aliases;        ///< other names: "gpt2" for "openai-community/gpt2"
     std::string source;                      ///< where the shapes were read
     std::optional<std::int64_t> parameters;  ///< as published; a test holds the census against it
     std::string config;                      ///< the config.json that describes it

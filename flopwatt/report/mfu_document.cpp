@@ -21,6 +21,11 @@ Section ratios(const answers::Mfu& a) {
       {"MFU", percent(u.mfu), fmt::format("{} of model FLOPs", to_text(u.model_flops))},
       {"HFU", percent(u.hfu), fmt::format("{} executed", to_text(u.hardware_flops))},
   };
+  if (a.default_conventions_mfu) {
+    section.facts.insert(section.facts.begin() + 1,
+                         {"  by default", percent(*a.default_conventions_mfu),
+                          "the same run, counted by the default conventions (docs/conventions.md)"});
+  }
   if (u.mbu) {
     section.facts.push_back({"MBU", percent(*u.mbu),
                              fmt::format("{} ('{}' definition)", to_text(u.bytes), metrics::name(a.mbu_definition))});

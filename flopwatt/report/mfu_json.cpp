@@ -14,6 +14,7 @@ std::string to_json(const answers::Mfu& a) {
   json.member("device", a.device.name).member("gpus", a.devices).member("counting", kCountingConvention).end_object();
 
   json.member("mfu", u.mfu).member("hfu", u.hfu).member("mbu", u.mbu);
+  json.member("mfu_default_conventions", a.default_conventions_mfu.value_or(u.mfu));
   json.member("mbu_definition", metrics::name(a.mbu_definition));
   json.member("achieved_flops_per_second", u.model_flops.in(units::flop_per_second));
   json.member("achieved_hardware_flops_per_second", u.hardware_flops.in(units::flop_per_second));
