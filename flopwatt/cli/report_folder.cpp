@@ -4,34 +4,15 @@
 
 #include <optional>
 
+#include "flopwatt/engine/chart_assets.hpp"
 #include "flopwatt/io/file.hpp"
-#include "flopwatt/io/process.hpp"
 #include "flopwatt/report/report_page.hpp"
 
 namespace flopwatt::cli {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr std::string_view kAssets = "report-assets";
 /// In the order in which a page must run them.
 constexpr std::string_view kScripts[] = {"vega.min.js", "vega-lite.min.js", "vega-embed.min.js"};
-constexpr std::string_view kRenderer = "render.cjs";
-
-/// The folder with the chart scripts: the caller's, the build's, the installed one; empty where there is none.
-std::string find_assets(const std::vector<std::string>& data_folders) {
-  std::vector<std::string> candidates;
-  for (auto folder = data_folders.rbegin(); folder != data_folders.rend(); ++folder)
-    candidates.push_back(fmt::format("{}/{}", *folder, kAssets));
-  if (const std::string here = io::program_folder(); !here.empty()) {
-    candidates.push_back(fmt::format("{}/{}", here, kAssets));
-    candidates.push_back(fmt::format("{}/../share/flopwatt/{}", here, kAssets));
-  }
-  for (const std::string& candidate : candidates) {
-    if (io::exists(fmt::format("{}/{}", candidate, kScripts[0]))) return candidate;
-  }
-  return {};
-}
 
 Result<report::ChartScripts> read_assets(const std::string& folder) {
   report::ChartScripts out;
@@ -43,22 +24,13 @@ Result<report::ChartScripts> read_assets(const std::string& folder) {
   return out;
 }
 
-/// One SVG a figure; or why there are none.
-Result<void> render(const std::string& assets, const std::string& folder, const report::FigureSet& figures) {
-  std::vector<std::string> words{"node", fmt::format("{}/{}", assets, kRenderer), folder};
-  for (const report::Figure& figure : figures.figures) words.push_back(figure.name);
-  FLOPWATT_TRY(const std::string said, io::run_program(words, 120s));
-  static_cast<void>(said);
-  return {};
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> write_report(const answers::Fit& answer, const std::string& folder,
                                               const std::vector<std::string>& data_folders) {
   std::vector<std::string> notes;
   const report::FigureSet figures = report::figures(answer);
-  const std::string assets = find_assets(data_folders);
+  const std::string assets = engine::find_chart_assets(data_folders);
   std::optional<report::ChartScripts> scripts;
   if (assets.empty()) {
     notes.push_back(
@@ -79,11 +51,12 @@ Result<std::vector<std::string>> write_report(const answers::Fit& answer, const 
   }
   bool drawn = false;
   if (scripts) {
-    if (const auto rendered = render(assets, folder, figures)) {
-      drawn = true;
-    } else {
+    std::vector<std::string> names;
+    for (const report::Figure& figure : figures.figures) names.push_back(figure.name);
+    const auto rendered = engine::draw_charts(assets, folder, names);
+    drawn = rendered.has_value();
+    if (!drawn)
       notes.push_back(fmt::format("report: no SVG, node {}; node 18 or later draws them", rendered.error().what));
-    }
   }
   notes.insert(notes.begin(),
                fmt::format("report: {}/{} ({:.1f} MB), {} figures as Vega-Lite and CSV{}", folder, report::kReportPage,

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -170,9 +172,10 @@ Result<void> make_folder(const std::string& path) {
   // Every prefix that ends before a '/', then the whole.
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string prefix = path.substr(0, end);
-    if (::mkdir(prefix.c_str(), 0777) != 0 && !is_folder(prefix)) {
-      if (errno == EEXIST) return fail(Errc::bad_data, "is a file, not a folder", prefix, "name another folder");
-      return system_failure("make the folder", prefix, errno);
+    const int code = ::mkdir(prefix.c_str(), 0777) == 0 ? 0 : errno;
+    if (code != 0 && !is_folder(prefix)) {
+      if (code == EEXIST) return fail(Errc::bad_data, "is a file, not a folder", prefix, "name another folder");
+      return system_failure("make the folder", prefix, code);
     }
     if (end == std::string::npos) return {};
   }
@@ -207,6 +210,14 @@ Result<std::vector<FolderEntry>> list_folder(const std::string& path) {
   }
   std::sort(entries.begin(), entries.end(), [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
   return entries;
+}
+
+std::string program_folder() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (length <= 0 || static_cast<std::size_t>(length) == path.size()) return {};
+  const std::string file{path.data(), static_cast<std::size_t>(length)};
+  return file.substr(0, std::max<std::size_t>(file.rfind('/'), 1));
 }
 
 bool is_folder(const std::string& path) noexcept {

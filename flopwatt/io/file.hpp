@@ -50,6 +50,9 @@ struct FolderEntry {
 /// What a folder holds, sorted by name, without "." and "..".  Errc::bad_data at PATH.
 [[nodiscard]] Result<std::vector<FolderEntry>> list_folder(const std::string& path);
 
+/// The folder that holds the running program; empty where the system does not tell.
+[[nodiscard]] std::string program_folder();
+
 [[nodiscard]] bool is_folder(const std::string& path) noexcept;
 [[nodiscard]] bool exists(const std::string& path) noexcept;
 

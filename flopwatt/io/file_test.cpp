@@ -183,5 +183,34 @@ TEST_F(FileTest, ListsAFolderSorted) {
   EXPECT_FALSE(exists(path("none")));
 }
 
+TEST_F(FileTest, MakesAFolderAndThoseAboveIt) {
+  ASSERT_TRUE(make_folder(path("a/b/c")));
+  EXPECT_TRUE(is_folder(path("a/b/c")));
+  EXPECT_TRUE(make_folder(path("a/b/c")));
+  EXPECT_TRUE(make_folder(path("a/d/")));
+  EXPECT_TRUE(is_folder(path("a/d")));
+  ASSERT_TRUE(write_file_atomic(path("f"), "x"));
+  EXPECT_EQ(message(make_folder(path("f"))), path("f") + ": is a file, not a folder; name another folder");
+  EXPECT_EQ(message(make_folder(path("f/g"))), path("f") + ": is a file, not a folder; name another folder");
+  EXPECT_FALSE(make_folder(""));
+  fs::permissions(folder, fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+  const AsNobody nobody;
+  const auto refused = make_folder(path("mine"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::bad_data);
+  EXPECT_EQ(refused.error().remedy, "check the permissions");
+}
+
+TEST_F(FileTest, RemovesAFileAndMissesNone) {
+  ASSERT_TRUE(write_file_atomic(path("f"), "x"));
+  EXPECT_TRUE(remove_file(path("f")));
+  EXPECT_FALSE(exists(path("f")));
+  EXPECT_TRUE(remove_file(path("f")));
+  ASSERT_TRUE(make_folder(path("d")));
+  EXPECT_FALSE(remove_file(path("d")));
+}
+
+TEST(ProgramFolder, HoldsThisProgram) { EXPECT_TRUE(exists(program_folder() + "/io_test")) << program_folder(); }
+
 }  // namespace
 }  // namespace flopwatt::io

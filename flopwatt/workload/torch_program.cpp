@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-#include <array>
-#include <climits>
 #include <cstdlib>
 #include <string_view>
+
+#include "flopwatt/io/file.hpp"
 
 namespace flopwatt::workload {
 namespace {
@@ -18,15 +18,6 @@ constexpr const char* kRemedy =
 
 bool runs(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
 
-/// Folder of the running program; empty where the system does not tell.
-std::string own_folder() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (length <= 0) return {};
-  const std::string_view text{path.data(), static_cast<std::size_t>(length)};
-  return std::string{text.substr(0, text.rfind('/'))};
-}
-
 }  // namespace
 
 Result<std::string> torch_program() {
@@ -34,7 +25,7 @@ Result<std::string> torch_program() {
     if (runs(named)) return std::string{named};
     return fail(Errc::unavailable, "names no program: " + base::excerpt(named), kVariable, kRemedy);
   }
-  const std::string folder = own_folder();
+  const std::string folder = io::program_folder();
   if (std::string beside = folder + '/' + std::string{kName}; !folder.empty() && runs(beside)) return beside;
   const char* const variable = std::getenv("PATH");
   std::string_view rest = variable == nullptr ? "" : variable;
