@@ -133,8 +133,9 @@ void add_meter(const answers::Fit& answer, FigureComposer& compose) {
   for (const fit::DeviceFit& device : answer.result.devices) {
     if (!device.details || !device.details->meter) continue;
     const fit::StraightLine& line = *device.details->meter;
-    found += fmt::format(" {}: {:.2f} W of the meter a watt of the device{}, {} rows.", device.device, line.slope,
-                         line.r2 ? fmt::format(", R\u00b2 {:.2f}", *line.r2) : "", line.rows);
+    found +=
+        fmt::format(" {}: {} W of the meter a watt of the device{}, {} rows.", device.device,
+                    number(line.slope, 2).text, line.r2 ? fmt::format(", R\u00b2 {:.2f}", *line.r2) : "", line.rows);
   }
   if (found.empty()) {
     compose.set().absent.push_back("External meter against internal power: no row has a meter's reading.");

@@ -37,7 +37,12 @@ std::vector<Fact> rows_of(const fit::FitResult& result) {
     std::string filter = "filter: power, known dtype, whole batch, MFU";
     for (const power::DroppedRows& reason : d.dropped)
       filter += fmt::format("{}{} {}", &reason == d.dropped.data() ? "; left out " : ", ", reason.rows, reason.reason);
-    facts.push_back({d.device, fmt::format("{} of {} rows", d.rows, d.rows_read), filter});
+    std::string rows = fmt::format("{} of {} rows", d.rows, d.rows_read);
+    const auto saturating = d.models.find(power::Form::saturating);
+    if (saturating != d.models.end() && saturating->second.rows != d.rows)
+      rows += fmt::format(", the saturating class {} (it needs no MFU but a model that can be counted)",
+                          saturating->second.rows);
+    facts.push_back({d.device, rows, filter});
   }
   return facts;
 }

@@ -53,6 +53,11 @@ void write_models(JsonWriter& json, const std::map<Form, fit::FormSummary>& mode
   json.end_object();
 }
 
+void write_errors(JsonWriter& json, const power::ErrorFigures& errors) {
+  json.member("rows", errors.rows).member("mape_pct", errors.mape_pct);
+  json.member("p95_pct", errors.p95_pct).member("bias_pct", errors.bias_pct);
+}
+
 /// Every form that was fitted has its key; null until it was cross-validated.
 void write_folds(JsonWriter& json, std::string_view key, const std::map<Form, fit::FormSummary>& models,
                  const std::map<Form, power::CrossValidation>& folds) {
@@ -60,9 +65,15 @@ void write_folds(JsonWriter& json, std::string_view key, const std::map<Form, fi
   for (const auto& [form, summary] : models) {
     json.key(power::name(form));
     if (const auto found = folds.find(form); found != folds.end()) {
-      const power::ErrorFigures& pooled = found->second.pooled;
-      json.begin_object().member("rows", pooled.rows).member("mape_pct", pooled.mape_pct);
-      json.member("p95_pct", pooled.p95_pct).member("bias_pct", pooled.bias_pct).end_object();
+      json.begin_object();
+      write_errors(json, found->second.pooled);
+      json.key("folds").begin_object();
+      for (const auto& [fold, errors] : found->second.folds) {
+        json.key(fold).begin_object();
+        write_errors(json, errors);
+        json.end_object();
+      }
+      json.end_object().end_object();
     } else {
       json.null();
     }

@@ -199,6 +199,10 @@ Table parameters_table(const fit::FitResult& result) {
   return table;
 }
 
+std::string calibration_sha256(const power::Calibration& calibration) {
+  return io::sha256_hex(power::write_calibration(calibration));
+}
+
 Table sources_table(const fit::FitResult& result) {
   Table table;
   table.caption = "Files that were read, and the calibrations made of them, by SHA-256.";
@@ -210,8 +214,8 @@ Table sources_table(const fit::FitResult& result) {
   for (const fit::DeviceFit& d : result.devices) {
     for (const power::DataSource& source : d.calibration.sources)
       table.rows.push_back({Cell{d.device}, Cell{source.name}, whole(source.rows), Cell{source.sha256}});
-    table.rows.push_back({Cell{d.device}, Cell{"calibration"}, whole(d.calibration.rows_used),
-                          Cell{io::sha256_hex(power::write_calibration(d.calibration))}});
+    table.rows.push_back(
+        {Cell{d.device}, Cell{"calibration"}, whole(d.calibration.rows_used), Cell{calibration_sha256(d.calibration)}});
   }
   return table;
 }

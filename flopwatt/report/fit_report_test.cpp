@@ -264,11 +264,11 @@ TEST(FigureData, ManyPointsAreThinnedEvenlyAndSaidSo) {
     while (device.details->points.size() < kMostPoints)
       device.details->points.insert(device.details->points.end(), points.begin(), points.end());
   }
-  // Two devices of 6,012 points: every third would be 4,008 of 12,024, every second is 6,012 and too many.
-  ASSERT_EQ(many.result.devices.front().details->points.size(), 6012U);
+  // Two devices of 84 · 36 = 3,024 points: every second would be 3,024 of 6,048 and too many, every third is 2,016.
+  ASSERT_EQ(many.result.devices.front().details->points.size(), 3024U);
   EXPECT_EQ(point_stride(answer()), 1U);
   EXPECT_EQ(point_stride(many), 3U);
-  EXPECT_EQ(io::CsvTable::parse(rows_csv(many), "rows")->row_count(), 4008U);
+  EXPECT_EQ(io::CsvTable::parse(rows_csv(many), "rows")->row_count(), 2016U);
   const FigureSet thinned = figures(many);
   EXPECT_THAT(fit_report(many, thinned, std::nullopt).front().content, HasSubstr("one row in 3 of each device"));
 }

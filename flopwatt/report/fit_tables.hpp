@@ -32,6 +32,8 @@ namespace flopwatt::report {
 [[nodiscard]] Table folds_table(const fit::FitResult& result);
 /// Parameters of the saturating form.
 [[nodiscard]] Table parameters_table(const fit::FitResult& result);
+/// SHA-256 of the file that a calibration is written as.
+[[nodiscard]] std::string calibration_sha256(const power::Calibration& calibration);
 /// Files that were read, and calibrations that were made of them.
 [[nodiscard]] Table sources_table(const fit::FitResult& result);
 

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "flopwatt/base/version.hpp"
 #include "flopwatt/io/json_writer.hpp"
@@ -46,8 +47,10 @@ std::string page_data(const FigureSet& figures) {
 /// Numbers figures and tables as the page goes along.
 class Page {
  public:
-  Page(const answers::Fit& answer, const FigureSet& figures, bool draws)
-      : answer_{answer}, figures_{figures}, draws_{draws} {}
+  Page(const answers::Fit& answer, const FigureSet& figures, bool draws) : figures_{figures}, draws_{draws} {
+    for (const fit::DeviceFit& device : answer.result.devices)
+      calibrations_[device.device] = calibration_sha256(device.calibration).substr(0, 12);
+  }
 
   void section(std::string_view id, std::string_view heading, std::string_view introduction = {}) {
     contents_ += fmt::format("<a href=\"#{}\">{}</a>", id, heading);
@@ -58,13 +61,12 @@ class Page {
   void html(std::string_view text) { body_ += text; }
   void table(std::string_view id, Table table) {
     if (table.rows.empty()) return;
-    table.caption = fmt::format("Table {}. {}", ++tables_, table.caption);
-    body_ += to_html(table, id);
+    body_ += to_html(complete(std::move(table)), id);
   }
   void folded(std::string_view summary, std::string_view id, Table table) {
     if (table.rows.empty()) return;
-    table.caption = fmt::format("Table {}. {}", ++tables_, table.caption);
-    body_ += fmt::format("<details><summary>{}</summary>\n{}</details>\n", summary, to_html(table, id));
+    body_ +=
+        fmt::format("<details><summary>{}</summary>\n{}</details>\n", summary, to_html(complete(std::move(table)), id));
   }
   void figures_of(std::string_view part) {
     for (const Figure& figure : figures_.figures) {
@@ -75,6 +77,15 @@ class Page {
   [[nodiscard]] const std::string& contents() const { return contents_; }
 
  private:
+  /// Numbers the table, and says in its basis which calibration holds what was fitted to the rows.
+  Table complete(Table table) {
+    table.caption = fmt::format("Table {}. {}", ++tables_, table.caption);
+    for (Fact& fact : table.basis) {
+      if (const auto found = calibrations_.find(fact.label); found != calibrations_.end())
+        fact.source += fmt::format("{}calibration SHA-256 {}…", fact.source.empty() ? "" : "; ", found->second);
+    }
+    return table;
+  }
   void add(const Figure& figure) {
     const std::string name = escape_html(figure.name);
     body_ += fmt::format(
@@ -94,7 +105,7 @@ class Page {
     body_ += "</figcaption>\n</figure>\n";
   }
 
-  const answers::Fit& answer_;
+  std::map<std::string, std::string> calibrations_;  // of a device, the beginning of its hash
   const FigureSet& figures_;
   bool draws_;
   int tables_ = 0, drawn_ = 0;
@@ -190,7 +201,7 @@ std::vector<ReportFile> fit_report(const answers::Fit& answer, const FigureSet& 
   html += embedded("report.css");
   html += fmt::format(
       "</style>\n</head>\n<body>\n<header class=\"top\">\n{}<nav class=\"contents\">{}</nav>\n</header>\n<main>\n",
-      summary_html(answer, figures), page.contents());
+      summary_html(answer), page.contents());
   html += page.body();
   html += fmt::format("</main>\n<footer>\n{}</footer>\n", footer_html(scripts ? scripts->licences : ""));
   if (scripts) {

@@ -99,6 +99,18 @@ std::string places(const audit::Finding& finding) {
   return finding.places.size() > kShown ? out + ", …" : out;
 }
 
+std::string item(const audit::Finding& finding) {
+  const std::string_view severity = audit::name(finding.severity);
+  std::string out = fmt::format("<li><p><span class=\"tag {0}\">{0}</span><code>{1}</code></p>\n<p>{2}</p>\n", severity,
+                                escape_html(finding.code), escape_html(finding.text));
+  if (!finding.remedy.empty()) out += fmt::format("<p><b>What to do:</b> {}</p>\n", escape_html(finding.remedy));
+  std::string line = finding.rows > 0 ? fmt::format("{} rows: {}", finding.rows, places(finding)) : "";
+  const std::string numbers = evidence(finding);
+  if (!numbers.empty()) line += (line.empty() ? "" : "<br>") + numbers;
+  if (!line.empty()) out += fmt::format("<p class=\"evidence\">{}</p>\n", line);
+  return out + "</li>\n";
+}
+
 }  // namespace
 
 std::string report_title(const answers::Fit& answer) {
@@ -110,7 +122,7 @@ std::string report_title(const answers::Fit& answer) {
   return "Power of " + names;
 }
 
-std::string summary_html(const answers::Fit& answer, const FigureSet& figures) {
+std::string summary_html(const answers::Fit& answer) {
   const fit::FitResult& result = answer.result;
   std::size_t rows = 0, read = 0;
   for (const fit::DeviceFit& device : result.devices) {
@@ -139,28 +151,31 @@ std::string summary_html(const answers::Fit& answer, const FigureSet& figures) {
   } else {
     out += "<p>The <a href=\"#audit\">audit</a> found no error and no warning in these rows.</p>\n";
   }
-  static_cast<void>(figures);
   return out;
 }
 
 std::string findings_html(const answers::Fit& answer) {
   std::string out;
   for (const fit::DeviceFit& device : answer.result.devices) {
-    std::string items;
+    std::string grave, informative;
+    std::size_t for_information = 0;
     for (const audit::Finding& finding : answer.result.audited.findings) {
       if (finding.device != device.calibration.label) continue;
-      const std::string_view severity = audit::name(finding.severity);
-      items += fmt::format("<li><p><span class=\"tag {0}\">{0}</span><code>{1}</code></p>\n<p>{2}</p>\n", severity,
-                           escape_html(finding.code), escape_html(finding.text));
-      if (!finding.remedy.empty()) items += fmt::format("<p><b>What to do:</b> {}</p>\n", escape_html(finding.remedy));
-      const std::string numbers = evidence(finding);
-      std::string line = finding.rows > 0 ? fmt::format("{} rows: {}", finding.rows, places(finding)) : "";
-      if (!numbers.empty()) line += (line.empty() ? "" : "<br>") + numbers;
-      if (!line.empty()) items += fmt::format("<p class=\"evidence\">{}</p>\n", line);
-      items += "</li>\n";
+      if (finding.severity == audit::Severity::info) {
+        informative += item(finding);
+        ++for_information;
+      } else {
+        grave += item(finding);
+      }
     }
     out += fmt::format("<h3>{}</h3>\n", escape_html(device.device));
-    out += items.empty() ? "<p>Nothing found.</p>\n" : "<ul class=\"findings\">\n" + items + "</ul>\n";
+    if (grave.empty()) out += "<p>No error and no warning.</p>\n";
+    if (!grave.empty()) out += "<ul class=\"findings\">\n" + grave + "</ul>\n";
+    if (for_information > 0) {
+      out +=
+          fmt::format("<details><summary>{} for information</summary>\n<ul class=\"findings\">\n{}</ul>\n</details>\n",
+                      for_information, informative);
+    }
   }
   return out;
 }

@@ -12,7 +12,7 @@ namespace flopwatt::report {
 
 [[nodiscard]] std::string report_title(const answers::Fit& answer);
 /// What was fitted and how far it may be wrong, a card a device.
-[[nodiscard]] std::string summary_html(const answers::Fit& answer, const FigureSet& figures);
+[[nodiscard]] std::string summary_html(const answers::Fit& answer);
 /// The findings of the audit, by device, worst first.
 [[nodiscard]] std::string findings_html(const answers::Fit& answer);
 /// Options, sampling, figures that are not there, notes.

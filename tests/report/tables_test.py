@@ -134,6 +134,9 @@ def check_tables(check):
     for row, cells, device in check.rows("table-folds"):
         for form, coverage in device["coverage_of_90_pct_interval"].items():
             check.same(f"folds {form}", cells[f"{form}_coverage_90"], coverage["folds"].get(row[1][0]))
+        for form, errors in device["cross_validation"]["leave_one_model_out"].items():
+            if errors:
+                check.same(f"folds {form} error", cells[f"{form}_mape_pct"], errors["folds"][row[1][0]]["mape_pct"])
     for row, cells, device in check.rows("table-peaks"):
         peak = next(p for p in device["peaks"] if p["dtype"] == row[1][0])
         check.same("peaks", cells["teraflops_per_second"], peak["flops_per_second"], 1e12)

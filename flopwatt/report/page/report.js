@@ -94,7 +94,7 @@
   // What is folded away belongs on paper too.
   let opened = [];
   window.addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")];
+    opened = [...document.querySelectorAll("main details:not([open])")];
     for (const details of opened) details.open = true;
   });
   window.addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
