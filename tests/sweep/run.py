@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A sweep from the command line, with a workload that computes nothing (workload.py).
 
-run.py FLOPWATT CASE — cases: round_trip, killed, interrupted, shards, refused, report; example runs the real workload
+run.py FLOPWATT CASE — cases: round_trip, recorded, killed, interrupted, shards, refused, report; example runs the real workload
 and exits 77 (skipped) where there is none.
 """
 import csv
@@ -156,6 +156,26 @@ def round_trip():
     assert not [f for f in audit["findings"] if f["severity"] == "error"], audit["findings"]
 
 
+def recorded():
+    """A recorded trace of 30 W and half a device's time: every row says that it is recorded."""
+    table = ["time_seconds,device,source,scope,power_watts,power_kind,power_scope,energy_joules,utilization"]
+    table += [f"{i / 10},cpu0,rapl,package,30,counter,package,{3 * i},0.5" for i in range(200)]
+    pathlib.Path("trace.csv").write_text("\n".join(table) + "\n", encoding="utf-8")
+    start, end = PLAN.index("[power]"), PLAN.index("[peak]")
+    plan = PLAN[:start] + '[power]\nsource = "recorded"\nfile = "trace.csv"\n' + PLAN[end:]
+    make_plan(plan.replace("[1, 2, 4]", "[1]").replace("[16, 32]", "[16]").replace("idle_seconds = 0.03",
+                                                                                 "idle_seconds = 0.5"))
+    script(sample_seconds=0.3)
+    answer = json.loads(run("sweep", "plan.toml", "--json").stdout)
+    assert answer["configurations"]
+    for one in answer["configurations"]:
+        assert one["power"]["source"] == "recorded: rapl" and one["power"]["scope"] == "package", one
+        assert near(one["power_watts"], 30, 1e-6) and near(one["utilization"], 0.5), one
+    assert not any("MFU alone" in note for note in answer["notes"])  # the trace knows the utilisation
+    make_plan(plan.replace("trace.csv", "plan.toml"))  # no trace
+    run("sweep", "plan.toml", "--store", "other.sqlite", code=3)
+
+
 def killed():
     """kill -9 at random moments: nothing that another process has seen in the store is lost or changes."""
     make_plan()
@@ -275,6 +295,6 @@ if __name__ == "__main__":
     flopwatt = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        {"round_trip": round_trip, "killed": killed, "interrupted": interrupted, "shards": shards,
+        {"round_trip": round_trip, "recorded": recorded, "killed": killed, "interrupted": interrupted, "shards": shards,
          "refused": refused, "report": report, "example": example}[sys.argv[2]]()
         os.chdir("/")
