@@ -55,8 +55,17 @@ Result<Denominators> denominators(const PeakPlan& plan, const device::Catalogue&
     return fail(Errc::unavailable, fmt::format("no ceiling of {} was measured on {}", units::name(dtype), device_name));
   }
   const std::string& name = plan.device.empty() ? device_name : plan.device;
-  FLOPWATT_TRY(const device::Device device, catalogue.resolve(name));
-  FLOPWATT_TRY(const device::Peak peak, device::peak(device, dtype));
+  const auto no_peak = [](Error error) {
+    error.remedy += (error.remedy.empty() ? "" : "; ") +
+                    std::string{"or say in the plan [peak] device, or source = \"stated\" or \"measured\""};
+    return fail(std::move(error));
+  };
+  const Result<device::Device> found = catalogue.resolve(name);
+  if (!found) return no_peak(found.error());
+  const device::Device& device = *found;
+  const Result<device::Peak> known = device::peak(device, dtype);
+  if (!known) return no_peak(known.error());
+  const device::Peak& peak = *known;
   Denominators out{{.peak = peak.rate, .bandwidth = {}},
                    fmt::format("catalogue: {}, {}, {} accumulate", device.name, device::name(peak.path),
                                device::name(peak.accumulate))};

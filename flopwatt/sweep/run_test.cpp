@@ -170,6 +170,23 @@ TEST_F(RunTest, UnpaddedPromptsAreCountedAsLongAsTheyAre) {
   }
 }
 
+/// Four micro-batches of 2 × 16 tokens are a step of 128, however the loop is cut.
+TEST_F(RunTest, TokensOfAStepAreThoseOfAllItsMicroBatches) {
+  plan_.models = {"gpt2.json"};
+  plan_.batches = {2};
+  plan_.accumulations = {4};
+  plan_.protocol.repeats = 1;
+  const Outcome out = play();
+  ASSERT_EQ(out.runs.size(), 1U);
+  EXPECT_EQ(out.runs[0].step_tokens, units::Count{128});
+  work::Workload micro;
+  micro.batch = 2;
+  micro.sequence = 16;
+  micro.precision = units::Precision::float32;
+  EXPECT_EQ(out.runs[0].step_flops, units::Count{4} * work::count(out.architectures[0], micro)->totals().step);
+  for (const SampleRecord& sample : out.samples.at(out.runs[0].id)) EXPECT_EQ(sample.tokens, 128 * sample.steps);
+}
+
 TEST_F(RunTest, AccumulationMovesTheOptimizerOnceAndTheRestEachTime) {
   plan_.models = {"gpt2.json"};
   plan_.batches = {2};
@@ -324,6 +341,7 @@ TEST_F(RunTest, WithoutAPeakARunFailsAndSaysSo) {
   EXPECT_EQ(out.counts.failed, 4);
   EXPECT_EQ(out.runs.front().reason, reason::kNoPeak);
   EXPECT_THAT(out.runs.front().detail, HasSubstr("Scripted CPU"));
+  EXPECT_THAT(out.runs.front().detail, HasSubstr("measured"));  // what to do
 }
 
 TEST_F(RunTest, TheIdleBaselineComesFirstAndOnce) {
