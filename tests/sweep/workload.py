@@ -6,7 +6,6 @@ The first rule whose `when` agrees with the job is played; `at` says before whic
 """
 import json
 import os
-import random
 import signal
 import select
 import sys
@@ -94,7 +93,7 @@ def play_steps(job, rule, script):
     say(event="warm", steps=job["warmup_steps"], seconds=0.01)
     tokens = job["batch"] * sequence * job["accumulation"]
     step = 1e-3 + 6 * count * tokens / (2e10 if job["dtype"] == "float32" else 3e10)
-    noise = random.Random(f"{job['seed']} {job['batch']} {sequence}")
+    draw = job["seed"] + 7919 * job["batch"] + 104729 * sequence
     number = 0
     while True:
         number += 1
@@ -105,8 +104,9 @@ def play_steps(job, rule, script):
             time.sleep(5)
         if told_to_stop(script.get("sample_seconds", 0.002)):
             break
+        draw = (1103515245 * draw + 12345) % (1 << 31)  # the C standard's example: `random` takes long to import
         steps = max(1, round(job["sample_seconds"] / step))
-        device = steps * step * (1 + script.get("noise", 0.01) * noise.uniform(-1, 1))
+        device = steps * step * (1 + script.get("noise", 0.01) * (draw / (1 << 30) - 1))
         say(event="sample", steps=steps, begin_seconds=begin, end_seconds=time.monotonic(),
             device_seconds=0.0 if what == "no_time" else device,
             tokens=steps * tokens + (1 if what == "wrong_tokens" else 0), peak_memory_bytes=16 * count)
