@@ -201,7 +201,9 @@ Result<std::vector<SampleRecord>> Store::samples(std::int64_t run) {
   FLOPWATT_TRY(const auto rows, database_.rows(sql, {run}));
   std::vector<SampleRecord> out;
   out.reserve(rows.size());
-  for (const Row& row : rows) out.push_back(sample_of(row));
+  for (const Row& row : rows) {
+    FLOPWATT_TRY(out.emplace_back(), sample_of(row, path()));
+  }
   return out;
 }
 
@@ -216,7 +218,9 @@ Result<std::vector<IdleRecord>> Store::idle() {
   FLOPWATT_TRY(const auto rows,
                database_.rows(fmt::format("SELECT {} FROM idle ORDER BY host, begin_unix_seconds", kIdleColumns)));
   std::vector<IdleRecord> out;
-  for (const Row& row : rows) out.push_back(idle_of(row));
+  for (const Row& row : rows) {
+    FLOPWATT_TRY(out.emplace_back(), idle_of(row, path()));
+  }
   return out;
 }
 
@@ -228,7 +232,9 @@ Result<std::vector<CeilingRecord>> Store::ceilings() {
   FLOPWATT_TRY(const auto rows, database_.rows(fmt::format("SELECT {} FROM ceiling ORDER BY host, device_name, dtype",
                                                            kCeilingColumns)));
   std::vector<CeilingRecord> out;
-  for (const Row& row : rows) out.push_back(ceiling_of(row));
+  for (const Row& row : rows) {
+    FLOPWATT_TRY(out.emplace_back(), ceiling_of(row, path()));
+  }
   return out;
 }
 

@@ -15,6 +15,7 @@
 
 #include "flopwatt/stats/random.hpp"
 #include "flopwatt/sweep/merge.hpp"
+#include "flopwatt/sweep/summary.hpp"
 
 namespace flopwatt::sweep {
 namespace {
@@ -190,6 +191,54 @@ TEST_F(StoreTest, AFileCutAtAnyByteOpensOrIsRefused) {
     for (const char* side : {"cut.db-wal", "cut.db-shm"}) fs::remove(path(side));
   }
   EXPECT_TRUE(opens_as_a_prefix(path("whole.db"), 200));
+}
+
+TEST_F(StoreTest, FiguresThatNoSweepWritesAreRefused) {
+  for (const char* change :
+       {"UPDATE sample SET device_seconds=0", "UPDATE sample SET device_seconds=1e-320", "UPDATE sample SET mfu=9e999",
+        "UPDATE sample SET tokens=-1", "UPDATE sample SET steps='many'", "UPDATE sample SET power_watts=9e999",
+        "UPDATE run SET state='asleep'", "UPDATE run SET step_flops='12e3'", "UPDATE run SET step_flops=''",
+        "UPDATE run SET peak_flops_per_second=-1", "UPDATE configuration SET canonical='{'"}) {
+    SCOPED_TRACE(change);
+    fs::remove(path("a.db"));
+    Store store = create(path("a.db"), 2);
+    RunRecord done = store.runs()->front();
+    done.state = RunState::finished;
+    done.peak_flops_per_second = 1e11;
+    ASSERT_TRUE(store.update(done));
+    ASSERT_TRUE(summarize(store));
+    ASSERT_TRUE(store.database().execute(change));
+    const auto summaries = summarize(store);
+    ASSERT_FALSE(summaries);
+    EXPECT_EQ(summaries.error().code, Errc::bad_data);
+    EXPECT_THAT(summaries.error().where, testing::StartsWith(path("a.db")));
+  }
+}
+
+/// One byte of the file is another one, 200 times: an answer or a refusal, never a crash.
+TEST_F(StoreTest, ADamagedByteIsNoCrash) {
+  {
+    Store store = create(path("whole.db"), 30);
+    RunRecord done = store.runs()->front();
+    done.state = RunState::finished;
+    done.peak_flops_per_second = 1e11;
+    ASSERT_TRUE(store.update(done));
+    ASSERT_TRUE(store.checkpoint());
+  }
+  const std::string bytes = slurp(path("whole.db"));
+  stats::Random random{4};
+  int refused = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::string damaged = bytes;
+    damaged[random.below(static_cast<std::uint32_t>(bytes.size()))] = static_cast<char>(random.below(256));
+    spit(path("damaged.db"), damaged);
+    auto store = Store::open(path("damaged.db"), Store::Mode::read);
+    const auto summaries = store ? summarize(*store) : Result<std::vector<Summary>>{fail(store.error())};
+    if (summaries) continue;
+    ++refused;
+    EXPECT_EQ(summaries.error().code, Errc::bad_data) << summaries.error().message();
+  }
+  EXPECT_GT(refused, 0);
 }
 
 TEST_F(StoreTest, ALogCutAtAnyByteLosesItsTailOnly) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "flopwatt/units/count.hpp"
 
 namespace flopwatt::sweep {
@@ -16,14 +18,26 @@ std::string places(std::string_view columns) {
   return out;
 }
 
+tl::unexpected<Error> damaged(const std::string& what, const std::string& where) {
+  return fail(Errc::bad_data, what + " holds what no sweep writes", where, "restore the store from a copy");
+}
+
 /// Cells of a row, one after the other.
 class Cells {
  public:
   explicit Cells(const Row& row) : row_{&row} {}
   Cells& operator>>(std::string& target) { return target = next().text(), *this; }
   Cells& operator>>(std::int64_t& target) { return target = next().integer(), *this; }
-  Cells& operator>>(double& target) { return target = next().real(), *this; }
-  Cells& operator>>(std::optional<double>& target) { return target = next().maybe_real(), *this; }
+  Cells& operator>>(double& target) {
+    target = next().real();
+    good_ = good_ && std::isfinite(target);
+    return *this;
+  }
+  Cells& operator>>(std::optional<double>& target) {
+    target = next().maybe_real();
+    good_ = good_ && std::isfinite(target.value_or(0));
+    return *this;
+  }
   Cells& operator>>(std::optional<std::int64_t>& target) { return target = next().maybe_integer(), *this; }
   /// An exact integer of up to 38 digits, written as text because a column holds 64 bits.
   Cells& operator>>(units::Count& target) {
@@ -182,33 +196,39 @@ Result<RunRecord> run_of(const Row& row, const std::string& where) {
       r.tensor_sequence >> r.parameters >> r.step_flops >> r.hardware_flops >> r.step_bytes >> r.step_tokens >>
       r.layers >> r.heads >> r.head_width >> r.executed_flops >> r.fused_attention >> r.peak_flops_per_second >>
       r.peak_source >> r.bandwidth_bytes_per_second >> r.power_source >> r.power_kind >> r.power_scope;
-  if (!cells.good()) {
-    return fail(Errc::bad_data, fmt::format("run {} holds a state or a count that no sweep writes", r.id), where,
-                "restore the store from a copy");
-  }
+  if (!cells.good() || r.peak_flops_per_second < 0) return damaged(fmt::format("run {}", r.id), where);
   return r;
 }
 
-SampleRecord sample_of(const Row& row) {
+Result<SampleRecord> sample_of(const Row& row, const std::string& where) {
   SampleRecord s;
-  Cells{row} >> s.number >> s.life >> s.begin_unix_seconds >> s.wall_seconds >> s.steps >> s.tokens >>
-      s.device_seconds >> s.mfu >> s.hfu >> s.mbu >> s.peak_memory_bytes >> s.power_watts >> s.energy_joules >>
+  Cells cells{row};
+  cells >> s.number >> s.life >> s.begin_unix_seconds >> s.wall_seconds >> s.steps >> s.tokens >> s.device_seconds >>
+      s.mfu >> s.hfu >> s.mbu >> s.peak_memory_bytes >> s.power_watts >> s.energy_joules >>
       s.energy_uncertainty_joules >> s.power_method >> s.power_missing >> s.utilization >> s.memory_utilization >>
       s.temperature_celsius;
+  const bool rates = s.mfu >= 0 && s.hfu >= 0 && s.mbu.value_or(0) >= 0 && std::isfinite(1 / s.device_seconds);
+  if (!cells.good() || !(s.device_seconds > 0) || s.steps < 1 || s.tokens < 1 || !rates) {
+    return damaged(fmt::format("sample {}", s.number), where);
+  }
   return s;
 }
 
-IdleRecord idle_of(const Row& row) {
+Result<IdleRecord> idle_of(const Row& row, const std::string& where) {
   IdleRecord i;
-  Cells{row} >> i.host >> i.device_name >> i.begin_unix_seconds >> i.seconds >> i.power_watts >> i.power_missing >>
+  Cells cells{row};
+  cells >> i.host >> i.device_name >> i.begin_unix_seconds >> i.seconds >> i.power_watts >> i.power_missing >>
       i.utilization >> i.memory_utilization >> i.temperature_celsius >> i.power_source >> i.power_kind >> i.power_scope;
+  if (!cells.good()) return damaged("an idle reading", where);
   return i;
 }
 
-CeilingRecord ceiling_of(const Row& row) {
+Result<CeilingRecord> ceiling_of(const Row& row, const std::string& where) {
   CeilingRecord c;
-  Cells{row} >> c.host >> c.device_name >> c.dtype >> c.library >> c.flops_per_second >> c.bytes_per_second >>
+  Cells cells{row};
+  cells >> c.host >> c.device_name >> c.dtype >> c.library >> c.flops_per_second >> c.bytes_per_second >>
       c.matrix_size >> c.copy_bytes;
+  if (!cells.good() || c.flops_per_second < 0 || c.bytes_per_second < 0) return damaged("a ceiling", where);
   return c;
 }
 

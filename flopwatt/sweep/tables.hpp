@@ -28,10 +28,11 @@ extern const char* const kCeilingColumns;
 [[nodiscard]] Row row_of(const IdleRecord& idle);
 [[nodiscard]] Row row_of(const CeilingRecord& ceiling);
 
-/// Cells back; a run's id comes first.  Errc::bad_data for what no store of ours holds.
+/// Cells back; a run's id comes first.  Errc::bad_data at `where` for what no sweep writes: a state or count that is
+/// none, an infinity, a sample without time, steps or tokens, a negative rate.
 [[nodiscard]] Result<RunRecord> run_of(const Row& row, const std::string& where);
-[[nodiscard]] SampleRecord sample_of(const Row& row);
-[[nodiscard]] IdleRecord idle_of(const Row& row);
-[[nodiscard]] CeilingRecord ceiling_of(const Row& row);
+[[nodiscard]] Result<SampleRecord> sample_of(const Row& row, const std::string& where);
+[[nodiscard]] Result<IdleRecord> idle_of(const Row& row, const std::string& where);
+[[nodiscard]] Result<CeilingRecord> ceiling_of(const Row& row, const std::string& where);
 
 }  // namespace flopwatt::sweep
