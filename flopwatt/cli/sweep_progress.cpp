@@ -53,8 +53,11 @@ std::string announcement(const answers::SweepPlan& plan) {
 }
 
 std::string progress_text(const sweep::Progress& p) {
-  std::string out = p.run > 0 ? fmt::format("{}/{} {}", p.run, p.runs, p.configuration) : p.configuration;
-  if (p.run > 0) out += fmt::format(", repeat {}", p.repeat);
+  std::string out;
+  if (p.run > 0) out = fmt::format("{}/{} ", p.run, p.runs);
+  if (p.left) out += minutes(*p.left) + " left, ";  // first, since a narrow terminal cuts the end
+  out += p.configuration;
+  if (p.run > 0) out += fmt::format(" #{}", p.repeat);
   if (const auto what = doing(p.phase); !what.empty()) {
     out += (out.empty() ? "" : ": ") + std::string{what};
   } else if (p.phase == sweep::Progress::Phase::ended) {
@@ -64,7 +67,6 @@ std::string progress_text(const sweep::Progress& p) {
     if (p.mfu) out += fmt::format(", MFU {:.3g} %", 100 * *p.mfu);
     if (p.half_width) out += fmt::format(" ± {:.2g} %", 100 * *p.half_width);
   }
-  if (p.left) out += ", " + minutes(*p.left) + " left";
   return out;
 }
 
