@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A sweep from the command line, with a workload that computes nothing (workload.py).
 
-run.py FLOPWATT CASE — cases: round_trip, recorded, killed, interrupted, shards, refused, report; example runs the real workload
+run.py FLOPWATT CASE — cases: round_trip, recorded, examples, killed, interrupted, shards, refused, report; example runs the real workload
 and exits 77 (skipped) where there is none.
 """
 import csv
@@ -156,6 +156,25 @@ def round_trip():
     assert not [f for f in audit["findings"] if f["severity"] == "error"], audit["findings"]
 
 
+def examples():
+    """What stands in examples/ is read, and the scripted workload agrees with the census on its models."""
+    script(sample_seconds=0.001)
+    for plan in sorted((HERE.parent.parent / "examples").glob("*.toml")):
+        answer = json.loads(run("sweep", plan, "--dry-run", "--json").stdout)
+        assert answer["runs_to_measure"] > 0, plan
+    models = sorted(MODELS.glob("*.json"))
+    assert models
+    names = ", ".join(json.dumps(str(model)) for model in models)
+    pathlib.Path("plan.toml").write_text(
+        f'models = [{names}]\ndtypes = ["float32"]\nbatch = [2]\nsequence = [8]\n[protocol]\ncooldown_seconds = 0\n'
+        'idle_seconds = 0\nmin_samples = 2\nsample_seconds = 0.01\nrepeats = 1\n[power]\nsource = "none"\n'
+        '[peak]\nsource = "stated"\nflops_per_second = { float32 = "100 GFLOP/s" }\n', encoding="utf-8")
+    answer = json.loads(run("sweep", "plan.toml", "--json").stdout)
+    assert answer["runs_finished"] == len(models), answer["configurations"]
+    for one in answer["configurations"]:  # no source, no watts: absent, not zero
+        assert one["power_watts"] is None and one["power"]["missing"] == "not_asked", one
+
+
 def recorded():
     """A recorded trace of 30 W and half a device's time: every row says that it is recorded."""
     table = ["time_seconds,device,source,scope,power_watts,power_kind,power_scope,energy_joules,utilization"]
@@ -295,6 +314,6 @@ if __name__ == "__main__":
     flopwatt = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        {"round_trip": round_trip, "recorded": recorded, "killed": killed, "interrupted": interrupted, "shards": shards,
+        {"round_trip": round_trip, "recorded": recorded, "examples": examples, "killed": killed, "interrupted": interrupted, "shards": shards,
          "refused": refused, "report": report, "example": example}[sys.argv[2]]()
         os.chdir("/")
