@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A sweep from the command line, with a workload that computes nothing (workload.py).
 
-run.py FLOPWATT CASE — cases: round_trip, recorded, examples, killed, interrupted, shards, refused, report; example runs the real workload
-and exits 77 (skipped) where there is none.
+run.py FLOPWATT CASE — cases: round_trip, recorded, examples, killed, interrupted, shards, refused, report; `example`
+runs the real workload and exits 77 (skipped) where there is none.
 """
 import csv
 import json
@@ -314,6 +314,6 @@ if __name__ == "__main__":
     flopwatt = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        {"round_trip": round_trip, "recorded": recorded, "examples": examples, "killed": killed, "interrupted": interrupted, "shards": shards,
-         "refused": refused, "report": report, "example": example}[sys.argv[2]]()
+        cases = (round_trip, recorded, examples, killed, interrupted, shards, refused, report, example)
+        {case.__name__: case for case in cases}[sys.argv[2]]()
         os.chdir("/")
