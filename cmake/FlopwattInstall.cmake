@@ -12,6 +12,8 @@ set(FLOPWATT_PACKAGE_OF_SQLite::SQLite3 SQLite3)
 set(FLOPWATT_PKGCONFIG_OF_SQLite::SQLite3 sqlite3)
 set(FLOPWATT_PACKAGE_OF_prometheus-cpp::core prometheus-cpp)
 set(FLOPWATT_PKGCONFIG_OF_prometheus-cpp::core prometheus-cpp-core)
+set(FLOPWATT_PACKAGE_OF_cpp-httplib::cpp-httplib CppHttplib)
+set(FLOPWATT_PKGCONFIG_OF_cpp-httplib::cpp-httplib cpp-httplib)
 set(FLOPWATT_PACKAGE_OF_Threads::Threads Threads)
 set(FLOPWATT_PKGCONFIG_OF_Threads::Threads -)
 
@@ -87,6 +89,7 @@ install(TARGETS flopwatt_library EXPORT flopwattTargets
   FILE_SET generated_headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT flopwattTargets NAMESPACE flopwatt:: DESTINATION ${FLOPWATT_CMAKE_DIR})
 install(FILES ${PROJECT_BINARY_DIR}/flopwattConfig.cmake ${PROJECT_BINARY_DIR}/flopwattConfigVersion.cmake
+  cmake/FindCppHttplib.cmake
   DESTINATION ${FLOPWATT_CMAKE_DIR})
 install(FILES ${PROJECT_BINARY_DIR}/flopwatt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

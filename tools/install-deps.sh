@@ -7,7 +7,7 @@ declare -A packages=(
   # What configures, compiles and tests.  Python 3 runs the layer check and the golden transcripts;
   # ROCm SMI's library is opened by a test of what it says where there is no device.
   [build]="g++ cmake ninja-build pkg-config python3 nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libexpected-dev
-           libeigen3-dev libboost-math-dev libcli11-dev libsqlite3-dev prometheus-cpp-dev libgtest-dev libgmock-dev
+           libeigen3-dev libboost-math-dev libcli11-dev libsqlite3-dev libcpp-httplib-dev prometheus-cpp-dev libgtest-dev libgmock-dev
            librocm-smi64-1"
   [format]="clang-format-19"
   [lint]="clang-19 clang-tidy-19 clang-format-19"

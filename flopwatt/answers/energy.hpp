@@ -52,11 +52,34 @@ struct EnergyTotal {
   bool complete = true;  ///< false: a lower bound, since a device has gaps or no energy
 };
 
+/// The steps of a step log in the window, and what they cost.
+struct EnergySteps {
+  std::string file;
+  std::size_t count = 0;
+  std::optional<units::Duration> time;  ///< sum of the steps'
+  bool located = false;                 ///< the log says when its steps were, not only how long
+  std::optional<units::TokenCount> tokens;
+  std::optional<units::FlopCount> flops;  ///< model FLOPs
+  std::string flops_origin;               ///< "step log", or the model and workload they were counted of
+
+  telemetry::Scope scope{};  ///< of the energy
+  std::size_t devices = 0;   ///< that it covers
+  units::Duration window;
+  std::optional<units::Energy> energy;
+  units::Energy uncertainty;
+  bool complete = true;
+
+  std::optional<double> mfu;  ///< per device, over the steps' time where it is known, else over the window
+  std::string peak_source;    ///< what it is divided by
+  std::optional<units::FlopRate> peak;
+};
+
 /// `flopwatt energy`: the energy that logs tell of.
 struct Energy {
   std::vector<EnergyLog> logs;
   std::vector<EnergyDevice> devices;
   std::vector<EnergyTotal> totals;
+  std::optional<EnergySteps> steps;
   IdleSource idle_source = IdleSource::lowest_tenth;
   std::optional<units::Duration> idle_span;  ///< of `start` and `end`
   std::vector<Flag> flags;

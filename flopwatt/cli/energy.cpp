@@ -15,6 +15,7 @@ constexpr RealRange kSeconds{.min = 0, .max = 1e9};
 struct EnergyVerbOptions {
   engine::EnergyRequest request;
   std::optional<double> interval;
+  DataOptions data;
   OutputOptions output;
 };
 
@@ -33,7 +34,11 @@ Result<void> run_energy(const EnergyVerbOptions& options, Console& console) {
   if (request.idle_watts && request.idle_seconds) {
     return fail(Errc::usage, "only one of them can be given", "--idle-seconds, --idle-watts");
   }
-  FLOPWATT_TRY(const answers::Energy answer, engine::energy(request));
+  if (request.steps_file.empty() && !request.model.empty()) {
+    return fail(Errc::usage, "means nothing without --steps", "--model");
+  }
+  FLOPWATT_TRY(const engine::Facts facts, load_facts(options.data));
+  FLOPWATT_TRY(const answers::Energy answer, engine::energy(facts, request));
   return present(console, options.output, answer);
 }
 
@@ -81,6 +86,25 @@ void add_window(Command& command, EnergyVerbOptions& options) {
                "as known from elsewhere");
 }
 
+void add_steps(Command& command, EnergyVerbOptions& options) {
+  engine::EnergyRequest& request = options.request;
+  command.group("Steps");
+  command.text("--steps", "FILE", request.steps_file,
+               "JSONL or CSV of step times or ends, tokens, FLOPs: J/token, FLOP/J");
+  command.text("--model", "MODEL", request.model, "whose FLOPs a step has, where the step log does not tell");
+  command.text("--as", "FAMILY", request.as_family, "read the config as this family whatever its model_type says");
+  command.whole("--batch", request.workload.workload.batch, {}, "sequences a step, over all devices");
+  command.whole("--seq", request.workload.sequence, {}, "tokens a sequence really holds");
+  command.dtype("--dtype", request.workload.dtype, "of the products: which peak the MFU is divided by");
+  command.text("--hardware", "DEVICE", request.hardware.name, "whose peak it is; default: the name in the logs");
+  command.add("--peak-tflops", "N", "dense peak of the dtype, for a device that is not in the catalogue",
+              [&request](const std::string& word) -> Result<void> {
+                FLOPWATT_TRY(const double teraflops, read_real(word, {.min = 0, .max = 1e9}));
+                request.hardware.given.peak = teraflops * units::teraflop_per_second;
+                return {};
+              });
+}
+
 }  // namespace
 
 Verb energy_verb() {
@@ -92,7 +116,9 @@ Verb energy_verb() {
             command.positionals("LOG", options->request.files, "what nvidia-smi and others have recorded");
             add_reading(command, *options);
             add_window(command, *options);
+            add_steps(command, *options);
             add_output(command, options->output);
+            add_data(command, options->data);
             return [options](Console& console) { return run_energy(*options, console); };
           }};
 }

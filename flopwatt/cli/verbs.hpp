@@ -12,6 +12,7 @@ namespace flopwatt::cli {
 [[nodiscard]] Verb audit_verb();
 [[nodiscard]] Verb fit_verb();
 [[nodiscard]] Verb energy_verb();
+[[nodiscard]] Verb monitor_verb();
 [[nodiscard]] Verb power_verb();
 [[nodiscard]] Verb train_verb();
 [[nodiscard]] Verb sweep_verb();

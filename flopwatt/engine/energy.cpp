@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "flopwatt/engine/energy_logs.hpp"
+#include "flopwatt/engine/energy_steps.hpp"
 #include "flopwatt/engine/facts.hpp"
 
 namespace flopwatt::engine {
@@ -64,11 +65,20 @@ Result<std::optional<Power>> idle_of(const LoggedDevice& device, const EnergyReq
   return *idle.mean_power;
 }
 
-Result<answers::EnergyDevice> measure(const LoggedDevice& device, const EnergyRequest& request) {
+/// The window is the caller's; of a step log that says when its steps were, from the first of them to the last.
+Result<answers::EnergyDevice> measure(const LoggedDevice& device, const EnergyRequest& request,
+                                      const StepsInTime& steps) {
   const SteadyTime first = device.trace.front().time;
   const SteadyTime last = device.trace.back().time;
-  FLOPWATT_TRY(const SteadyTime from, moment_of(request.from, "--from", device, first, request.reading));
-  FLOPWATT_TRY(const SteadyTime to, moment_of(request.to, "--to", device, last, request.reading));
+  FLOPWATT_TRY(SteadyTime from, moment_of(request.from, "--from", device, first, request.reading));
+  FLOPWATT_TRY(SteadyTime to, moment_of(request.to, "--to", device, last, request.reading));
+  if (steps.from) from = *steps.from;
+  if (steps.to) to = *steps.to;
+  if (steps.from && (to <= first || from >= last)) {
+    return fail(Errc::bad_data,
+                fmt::format("its steps lie outside of what is logged of {}", device.trace.device().id()),
+                request.steps_file, "check --timezone and the dates of both logs");
+  }
   if ((request.from || request.to) && to <= from) {
     return fail(Errc::usage, "the window ends before it begins", "--from, --to");
   }
@@ -118,7 +128,7 @@ void add_flags(answers::Energy& answer) {
 
 }  // namespace
 
-Result<answers::Energy> energy(const EnergyRequest& request) {
+Result<answers::Energy> energy(const Facts& facts, const EnergyRequest& request) {
   answers::Energy answer;
   if (request.idle_seconds) {
     answer.idle_source = request.idle_at_end ? IdleSource::end : IdleSource::start;
@@ -127,12 +137,17 @@ Result<answers::Energy> energy(const EnergyRequest& request) {
   if (request.idle_watts) answer.idle_source = IdleSource::given;
   FLOPWATT_TRY(std::vector<LoggedDevice> devices, read_logs(request, answer));
   FLOPWATT_TRY_VOID(keep_chosen(devices, request));
+  std::optional<StepsInTime> steps;
+  if (!request.steps_file.empty()) {
+    FLOPWATT_TRY(steps, read_steps(request, devices, answer));
+  }
   for (const LoggedDevice& device : devices) {
-    FLOPWATT_TRY(answers::EnergyDevice measured, measure(device, request));
+    FLOPWATT_TRY(answers::EnergyDevice measured, measure(device, request, steps ? *steps : StepsInTime{}));
     answer.devices.push_back(std::move(measured));
   }
   add_totals(answer);
   add_flags(answer);
+  if (steps) FLOPWATT_TRY_VOID(price_steps(facts, request, std::move(steps->steps), answer));
   return answer;
 }
 

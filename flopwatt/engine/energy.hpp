@@ -6,6 +6,8 @@
 
 #include "flopwatt/answers/energy.hpp"
 #include "flopwatt/base/result.hpp"
+#include "flopwatt/engine/count.hpp"
+#include "flopwatt/engine/facts.hpp"
 #include "flopwatt/telemetry/logs/log.hpp"
 
 namespace flopwatt::engine {
@@ -20,9 +22,16 @@ struct EnergyRequest {
   std::optional<double> idle_seconds;
   bool idle_at_end = false;
   std::optional<double> idle_watts;
+
+  std::string steps_file;  ///< step log; empty: none
+  /// What a step is, where the step log does not tell its FLOPs or tokens; empty: unknown.
+  std::string model, as_family;
+  WorkloadWords workload;  ///< of one step, over all devices
+  DeviceWords hardware;    ///< whose peak MFU is divided by; empty: the name in the logs
 };
 
-/// Errors: those of telemetry::read_log; Errc::usage for a window or device that the logs lack.
-[[nodiscard]] Result<answers::Energy> energy(const EnergyRequest& request);
+/// Errors: those of telemetry::read_log and read_step_log; Errc::usage for a window or device that the logs lack, and
+/// those of Facts and work::count where a model is given.
+[[nodiscard]] Result<answers::Energy> energy(const Facts& facts, const EnergyRequest& request);
 
 }  // namespace flopwatt::engine

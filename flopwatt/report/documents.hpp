@@ -8,6 +8,7 @@
 #include "flopwatt/answers/energy.hpp"
 #include "flopwatt/answers/fit.hpp"
 #include "flopwatt/answers/mfu.hpp"
+#include "flopwatt/answers/monitor.hpp"
 #include "flopwatt/answers/power.hpp"
 #include "flopwatt/answers/sweep.hpp"
 #include "flopwatt/answers/train.hpp"
@@ -31,6 +32,8 @@ namespace flopwatt::report {
 [[nodiscard]] Document to_document(const answers::Fit& answer);
 /// By device: energy, powers, gaps; then the sums.
 [[nodiscard]] Document to_document(const answers::Energy& answer);
+[[nodiscard]] Document to_document(const answers::MonitorSummary& answer);
+[[nodiscard]] Document to_document(const answers::MonitorSources& answer);
 [[nodiscard]] Document to_document(const answers::SweepPlan& answer);
 [[nodiscard]] Document to_document(const answers::SweepRun& answer);
 [[nodiscard]] Document to_document(const answers::SweepReport& answer);

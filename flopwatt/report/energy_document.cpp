@@ -94,6 +94,30 @@ Section total_section(const answers::Energy& answer) {
   return section;
 }
 
+Section steps_section(const answers::EnergySteps& steps) {
+  Section section{.heading = fmt::format("Steps of {}", steps.file), .facts = {}, .table = {}};
+  section.facts.push_back({"steps", fmt::format("{}", steps.count),
+                           steps.located ? "the window is theirs" : "their log does not say when they were"});
+  if (steps.energy) {
+    section.facts.push_back({"energy", fmt::format("{} ± {}", to_text(*steps.energy), to_text(steps.uncertainty, 2)),
+                             fmt::format("{} of scope {}{}", steps.devices, key(steps.scope),
+                                         steps.complete ? "" : "; a lower bound: see gaps")});
+  }
+  if (steps.energy && steps.tokens && *steps.tokens > units::TokenCount{}) {
+    section.facts.push_back({"per token",
+                             fmt::format("{:.4g} J", (*steps.energy / *steps.tokens).in(units::joule / units::token)),
+                             fmt::format("{:.0f} tokens", steps.tokens->in(units::token))});
+  }
+  if (steps.energy && steps.flops && *steps.energy > units::Energy{}) {
+    section.facts.push_back({"per joule", to_text(*steps.flops / *steps.energy * units::joule),
+                             fmt::format("{} ({})", to_text(*steps.flops), steps.flops_origin)});
+  }
+  if (steps.mfu)
+    section.facts.push_back(
+        {"MFU", percent(*steps.mfu), fmt::format("of {} ({})", to_text(*steps.peak), steps.peak_source)});
+  return section;
+}
+
 }  // namespace
 
 Document to_document(const answers::Energy& answer) {
@@ -104,6 +128,7 @@ Document to_document(const answers::Energy& answer) {
   for (const answers::EnergyDevice& device : answer.devices)
     document.sections.push_back(device_section(answer, device));
   if (answer.devices.size() > 1) document.sections.push_back(total_section(answer));
+  if (answer.steps) document.sections.push_back(steps_section(*answer.steps));
   add_flags(document, answer.flags);
   document.notes = answer.notes;
   return document;

@@ -114,6 +114,42 @@ void write_totals(JsonWriter& json, const answers::Energy& answer) {
   json.end_array();
 }
 
+template <class Unit>
+void write(JsonWriter& json, std::string_view key, const std::optional<Unit>& value, Unit unit) {
+  json.member(key, value ? std::optional{value->in(unit)} : std::nullopt);
+}
+
+void write_steps(JsonWriter& json, const answers::Energy& answer) {
+  json.key("steps");
+  if (!answer.steps) {
+    json.null();
+    return;
+  }
+  const answers::EnergySteps& steps = *answer.steps;
+  json.begin_object().member("file", steps.file).member("count", steps.count).member("located", steps.located);
+  write(json, "steps_seconds", steps.time, units::second);
+  json.member("window_seconds", steps.window.in(units::second));
+  write(json, "tokens", steps.tokens, units::token);
+  write(json, "model_flops", steps.flops, units::flop);
+  json.member("flops_origin", steps.flops_origin.empty() ? std::nullopt : std::optional{steps.flops_origin});
+  json.member("scope", key(steps.scope)).member("devices", steps.devices).member("complete", steps.complete);
+  write(json, "energy_joules", steps.energy, units::joule);
+  json.member("uncertainty_joules", steps.uncertainty.in(units::joule));
+  const auto ratio = [](bool there, double value) { return there ? std::optional{value} : std::nullopt; };
+  const bool per_token = steps.energy && steps.tokens && *steps.tokens > units::TokenCount{};
+  json.member("energy_per_token_joules",
+              ratio(per_token, per_token ? (*steps.energy / *steps.tokens).in(units::joule / units::token) : 0));
+  json.member("energy_per_step_joules",
+              ratio(steps.energy.has_value(),
+                    steps.energy ? steps.energy->in(units::joule) / static_cast<double>(steps.count) : 0));
+  const bool per_joule = steps.energy && steps.flops && *steps.energy > units::Energy{};
+  json.member("flops_per_joule",
+              ratio(per_joule, per_joule ? (*steps.flops / *steps.energy).in(units::flop / units::joule) : 0));
+  json.member("mfu", steps.mfu);
+  write(json, "peak_flops_per_second", steps.peak, units::flop_per_second);
+  json.member("peak_of", steps.peak_source.empty() ? std::nullopt : std::optional{steps.peak_source}).end_object();
+}
+
 }  // namespace
 
 std::string to_json(const answers::Energy& answer) {
@@ -126,6 +162,7 @@ std::string to_json(const answers::Energy& answer) {
   for (const answers::EnergyDevice& device : answer.devices) write_device(json, answer, device);
   json.end_array();
   write_totals(json, answer);
+  write_steps(json, answer);
   json.member("idle_source", idle_key(answer.idle_source)).key("idle_span_seconds");
   if (answer.idle_span) {
     json.value(answer.idle_span->in(units::second));

@@ -8,6 +8,7 @@
 #include "flopwatt/answers/energy.hpp"
 #include "flopwatt/answers/fit.hpp"
 #include "flopwatt/answers/mfu.hpp"
+#include "flopwatt/answers/monitor.hpp"
 #include "flopwatt/answers/power.hpp"
 #include "flopwatt/answers/sweep.hpp"
 #include "flopwatt/answers/train.hpp"
@@ -32,6 +33,8 @@ inline constexpr int kJsonSchema = 1;
 [[nodiscard]] std::string to_json(const answers::Audit& answer);
 [[nodiscard]] std::string to_json(const answers::Fit& answer);
 [[nodiscard]] std::string to_json(const answers::Energy& answer);
+[[nodiscard]] std::string to_json(const answers::MonitorSummary& answer);
+[[nodiscard]] std::string to_json(const answers::MonitorSources& answer);
 [[nodiscard]] std::string to_json(const answers::SweepPlan& answer);
 [[nodiscard]] std::string to_json(const answers::SweepRun& answer);
 [[nodiscard]] std::string to_json(const answers::SweepReport& answer);

@@ -28,7 +28,9 @@ POWER_MODEL = ["power", "good.json", "--device", "A100-SXM4-80GB", "--seq", "64"
 RATES = ["power", "--device", "A100-SXM4-80GB", "--dtype", "bfloat16", "--rates", "good_rates.csv"]
 FIT = ["fit", "good.csv"]
 AUDIT = ["audit", "good.csv"]
-WORKING = [COUNT, ["devices"], ["devices", "A100"], MFU, TRAIN, POWER, POWER_MODEL, RATES, FIT, AUDIT]
+ENERGY = ["energy", "good_power.csv"]
+STEPS = ["energy", "good_power.csv", "--steps", "good_steps.jsonl"]
+WORKING = [ENERGY, STEPS, COUNT, ["devices"], ["devices", "A100"], MFU, TRAIN, POWER, POWER_MODEL, RATES, FIT, AUDIT]
 
 
 def samples_row(i):
@@ -71,6 +73,20 @@ def make_files(folder):
         "rates_infinity.csv": "duration_seconds,flops_per_second\ninf,1e12\n",
         "rates_zero.csv": "duration_seconds,mfu\n0,0.3\n",
         "rates_columns.csv": "duration_seconds,speed\n1,2\n",
+        "good_power.csv": "timestamp, uuid, power.draw [W]\n" + "".join(
+            f"2026/05/06 10:00:{i:02}.000, GPU-1, 100.00 W\n" for i in range(60)),
+        "good_steps.jsonl": '{"end": "2026-05-06T10:00:30Z", "step_time_seconds": 10, "tokens": 8}\n',
+        "power_half.json": '{"card0": {"Average Graphics Package Power (W)": "10',
+        "power_noise.csv": "timestamp, power.draw [W]\n" + "noise\n" * 50 + "2026/05/06 10:00:00.000, 100.00 W\n",
+        "power_nothing.csv": "timestamp, power.draw [W]\n",
+        "power_other.csv": "timestamp, utilization.gpu [%]\n2026/05/06 10:00:00.000, 5 %\n",
+        "power_timeless.csv": "index, power.draw [W]\n0, 100.00 W\n0, 100.00 W\n",
+        "power_vector.json": '{"status": "success", "data": {"resultType": "vector", "result": []}}',
+        "power_controls.csv": "timestamp, power.draw [W]\n\x1b[31mred\n",
+        "steps_negative.jsonl": '{"end": "2026-05-06T10:00:30Z", "step_time_seconds": -1}\n',
+        "steps_word.csv": "step_time,tokens\n1,many\n",
+        "steps_nothing.csv": "loss\n1\n",
+        "steps_later.jsonl": '{"end": "2026-05-07T10:00:30Z", "step_time_seconds": 1, "tokens": 8}\n',
         "rates_batch.csv": "duration_seconds,mfu,batch\n1,0.3,0\n",
     }
     for name, content in text.items():
@@ -121,6 +137,17 @@ def cases():
     for rates in ["rates_negative.csv", "rates_nan.csv", "rates_infinity.csv", "rates_zero.csv", "rates_columns.csv",
                   "rates_batch.csv", "empty.csv", "zeros.csv", "binary.csv", "missing.csv", "empty_folder"]:
         yield BAD_DATA, replaced(RATES, "good_rates.csv", rates)
+    bad_logs = ["empty.csv", "columns.csv", "power_half.json", "power_noise.csv", "power_nothing.csv", "power_other.csv",
+                "power_timeless.csv", "power_vector.json", "power_controls.csv", "binary.csv", "binary.json", "zeros.csv",
+                "deep.json", "list.json", "number.json", "utf16.json", "missing.csv", "empty_folder", "/dev/null"]
+    for log in bad_logs:
+        yield BAD_DATA, replaced(ENERGY, "good_power.csv", log)
+        yield BAD_DATA, ENERGY + [log]
+    for steps in ["steps_negative.jsonl", "steps_word.csv", "steps_nothing.csv", "steps_later.jsonl", "empty.csv",
+                  "half.json", "list.json", "binary.csv", "zeros.csv", "missing.csv", "empty_folder"]:
+        yield BAD_DATA, replaced(STEPS, "good_steps.jsonl", steps)
+    for log_format in ("dcgmi-dmon", "xpu-smi-csv", "amd-smi-json", "rocm-smi-json", "prometheus-json", "flopwatt-csv"):
+        yield BAD_DATA, option(ENERGY, "--log-format", log_format)
     for calibration in ["empty.json", "half.json", "good.json", "zeros.json", "missing.json", "empty_folder", "binary.json"]:
         yield BAD_DATA, option(POWER, "--calibration", calibration)
         yield BAD_DATA, option(TRAIN, "--calibration", calibration)
@@ -140,7 +167,13 @@ def cases():
         for flag in flags:
             for value in sizes:
                 yield USAGE, option(verb, flag, value)
+    for value in ("nan", "-1", "later", "", "1e400 s", "05/06/2026 10:00:00", "2026-13-01T00:00:00Z"):
+        for flag in ("--from", "--to", "--timezone", "--start", "--device", "--log-format"):
+            if (flag, value) != ("--timezone", "-1"):  # which is an hour west
+                yield USAGE, option(ENERGY, flag, value)
     for value in numbers:
+        for flag in ("--idle-seconds", "--interval", "--peak-tflops"):
+            yield USAGE, option(STEPS, flag, value)
         for flag in ("--tokens-per-second", "--peak-tflops", "--mem-bw-gbs", "--tdp-w"):
             yield USAGE, option(MFU, flag, value)
         for flag in ("--mfu", "--pue", "--peak-tflops"):

@@ -19,7 +19,18 @@ namespace flopwatt::telemetry {
 
 /// Formats that are read (docs/energy.md says which columns and keys of each).
 enum class LogFormat : std::uint8_t {
-  nvidia_smi_csv,  ///< nvidia-smi --query-gpu=… --format=csv[,noheader][,nounits]
+  nvidia_smi_csv,   ///< nvidia-smi --query-gpu=… --format=csv[,noheader][,nounits]
+  nvidia_smi_dmon,  ///< nvidia-smi dmon [-o DT]
+  dcgmi_dmon,       ///< dcgmi dmon -e …
+  xpu_smi_csv,      ///< xpu-smi dump, xpumcli dump
+  amd_smi_csv,      ///< amd-smi metric|monitor --csv [--watch]
+  amd_smi_json,     ///< amd-smi metric --json [--watch]
+  rocm_smi_csv,     ///< rocm-smi … --csv
+  rocm_smi_json,    ///< rocm-smi … --json
+  prometheus_json,  ///< the answer of /api/v1/query_range
+  wandb_csv,        ///< system metrics of Weights & Biases
+  slurm_sacct,      ///< sacct --parsable2
+  trace_csv,        ///< our own (trace_csv.hpp)
 };
 [[nodiscard]] std::string_view key(LogFormat format) noexcept;
 [[nodiscard]] bool parse_key(std::string_view text, LogFormat& format) noexcept;

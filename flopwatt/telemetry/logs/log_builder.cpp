@@ -137,6 +137,7 @@ void LogBuilder::check_power(Device& device) {
   const units::Power most = plausible_power(device.info.scope);
   std::size_t beyond = 0;
   for (Snapshot& sample : device.samples) {
+    if (device.info.dies > 1) sample.power.scope = device.info.scope;  // known only when the second die has come
     if (!sample.power.value || (*sample.power.value <= most && *sample.power.value >= units::Power{})) continue;
     sample.power.value = Absence::garbage;
     ++beyond;
