@@ -1,7 +1,6 @@
 #include "flopwatt/engine/monitor.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "flopwatt/cli/interrupt.hpp"
 #include "flopwatt/cli/shared_options.hpp"
 #include "flopwatt/cli/verbs.hpp"
 #include "flopwatt/engine/metrics_server.hpp"
@@ -21,30 +21,6 @@ namespace flopwatt::cli {
 namespace {
 
 using std::chrono::steady_clock;
-
-volatile sig_atomic_t interrupted = 0;
-extern "C" void on_interrupt(int /*signal*/) { interrupted = 1; }
-
-/// Ctrl-C and a polite kill end the monitor with its summary.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    interrupted = 0;
-    struct sigaction action{};
-    action.sa_handler = on_interrupt;
-    ::sigaction(SIGINT, &action, &before_[0]);
-    ::sigaction(SIGTERM, &action, &before_[1]);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-  ~InterruptGuard() {
-    ::sigaction(SIGINT, &before_[0], nullptr);
-    ::sigaction(SIGTERM, &before_[1], nullptr);
-  }
-
- private:
-  struct sigaction before_[2]{};
-};
 
 struct MonitorOptions {
   engine::MonitorRequest request;
@@ -142,7 +118,7 @@ class Display {
 /// Waits for a moment, or for Ctrl-C.
 void wait_until(steady_clock::time_point due) {
   constexpr std::chrono::milliseconds kSlice{50};
-  while (interrupted == 0 && steady_clock::now() < due) {
+  while (Interrupt::signal() == 0 && steady_clock::now() < due) {
     std::this_thread::sleep_for(std::min<steady_clock::duration>(kSlice, due - steady_clock::now()));
   }
 }
@@ -151,7 +127,7 @@ Result<void> watch(const MonitorOptions& options, Console& console) {
   engine::MonitorRequest request = options.request;
   request.interval = options.interval * units::second;
   FLOPWATT_TRY(const std::unique_ptr<engine::Monitor> monitor, engine::Monitor::open(request));
-  const InterruptGuard guard;
+  const Interrupt interrupt;
   Display display{options, console};
   FLOPWATT_TRY_VOID(display.begin(*monitor));
   const auto seconds = [](double number) {
@@ -166,9 +142,9 @@ Result<void> watch(const MonitorOptions& options, Console& console) {
     const bool counted = options.count && summary.frames >= static_cast<std::size_t>(*options.count);
     const auto due = start + seconds(options.interval * static_cast<double>(summary.frames));
     const bool over = options.duration && due > start + seconds(*options.duration) + std::chrono::milliseconds{1};
-    if (counted || over || interrupted != 0) break;
+    if (counted || over || Interrupt::signal() != 0) break;
     wait_until(due);
-    if (interrupted != 0) {
+    if (Interrupt::signal() != 0) {
       summary.last = monitor->look();
       break;
     }
