@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "flopwatt/telemetry/energy.hpp"
@@ -155,7 +156,16 @@ void LogBuilder::sort(Device& device) {
   for (std::size_t i = 1; i < device.samples.size(); ++i) {
     if (earlier(device.samples[i], device.samples[i - 1])) ++disordered_;
   }
-  std::stable_sort(device.samples.begin(), device.samples.end(), earlier);
+  // Equal times keep their order.  Not stable_sort: clang's view of the library deprecates its buffer.
+  std::vector<std::size_t> order(device.samples.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair{device.samples[a].time, a} < std::pair{device.samples[b].time, b};
+  });
+  std::vector<Snapshot> sorted;
+  sorted.reserve(order.size());
+  for (const std::size_t i : order) sorted.push_back(device.samples[i]);
+  device.samples = std::move(sorted);
 }
 
 Result<Log> LogBuilder::finish() && {
