@@ -61,6 +61,8 @@ bool LogBuilder::add(std::size_t device, const std::optional<Stamp>& stamp, Snap
 }
 
 std::optional<nanoseconds> LogBuilder::on_clock(const Stamp& stamp) {
+  // A log of a century of midnights is no log, and its times would leave 64 bits.
+  if (shift_ > hours{24} * 36'525) return std::nullopt;
   if (samples_ > 0 && stamp.time < last_) {
     const nanoseconds back = last_ - stamp.time;
     if (stamp.kind == StampKind::time_of_day && back > hours{12}) {

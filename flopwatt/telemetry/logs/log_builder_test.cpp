@@ -43,6 +43,16 @@ TEST(LogBuilder, TimesOfDayPassMidnight) {
   EXPECT_EQ(log.time_base, TimeBase::time_of_day);
 }
 
+TEST(LogBuilder, ACenturyOfMidnightsIsNoLog) {
+  LogBuilder builder{LogFormat::nvidia_smi_csv, "x", {}};
+  const std::size_t device = builder.device("0", {});
+  std::size_t taken = 0;
+  for (int i = 0; i < 120'000; ++i) {
+    taken += builder.add(device, Stamp{hours{i % 2 == 0 ? 23 : 0}, StampKind::time_of_day}, watts(1)) ? 1 : 0;
+  }
+  EXPECT_LT(taken, 80'000U);
+}
+
 TEST(LogBuilder, TimesOfDayGetTheirDay) {
   LogOptions options;
   options.start = *parse_start("2026-05-06");
