@@ -93,6 +93,8 @@ Verb fit_verb() {
             command.add("--bootstrap", "N", "resamples of the intervals; default 2000, 0 for none",
                         [&request](const std::string& word) -> Result<void> {
                           FLOPWATT_TRY(const std::int64_t n, read_whole(word, {.min = 0, .max = 1'000'000}));
+                          if (n == 1)
+                            return fail(Errc::usage, "one resample makes no interval", {}, "use 2000, or 0 for none");
                           request.options.resamples = static_cast<std::size_t>(n);
                           return {};
                         });

@@ -10,8 +10,9 @@ namespace {
 /// Rates beyond these are typing mistakes.
 constexpr RealRange kTokenRate{.min = 0, .max = 1e15};
 constexpr RealRange kSeconds{.min = 0, .max = 1e12};
-/// A reported MFU of 0 says nothing; one above 1 is worth asking about.
-constexpr RealRange kReported{.min = 1e-6, .max = 100};
+/// A reported MFU of 0 says nothing; one above 1 is worth asking about (11 has been published), but one of 35 is a
+/// percentage.
+constexpr RealRange kReported{.min = 1e-6, .max = 20};
 
 struct MfuOptions {
   engine::MfuRequest request;

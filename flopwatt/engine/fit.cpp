@@ -1,5 +1,13 @@
 #include "flopwatt/engine/fit.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "flopwatt/engine/samples.hpp"
 #include "flopwatt/io/file.hpp"
 
@@ -18,6 +26,30 @@ Result<fit::FitOptions> complete_options(const Facts& facts, const FitRequest& r
   return options;
 }
 
+/// What was fitted although the audit found fault with it must not look clean.
+void add_audit_notes(answers::Fit& answer) {
+  for (const fit::DeviceFit& device : answer.result.devices) {
+    const auto& findings = device.calibration.findings;
+    const auto of = [&](std::string_view severity) {
+      return std::count_if(findings.begin(), findings.end(),
+                           [&](const power::Finding& finding) { return finding.severity == severity; });
+    };
+    const auto errors = of("error");
+    if (errors == 0) continue;
+    std::vector<std::string> codes;
+    for (const power::Finding& finding : findings) {
+      if (finding.severity == "error" && std::find(codes.begin(), codes.end(), finding.code) == codes.end()) {
+        codes.push_back(finding.code);
+      }
+    }
+    answer.notes.push_back(fmt::format(
+        "{}: the audit found {} error{} ({}) and {} warning{} in these rows, and they were fitted all the same; "
+        "'flopwatt audit' names the rows and what to do.",
+        device.device, errors, errors == 1 ? "" : "s", fmt::join(codes, ", "), of("warning"),
+        of("warning") == 1 ? "" : "s"));
+  }
+}
+
 }  // namespace
 
 Result<answers::Fit> fit(const Facts& facts, const FitRequest& request) {
@@ -29,6 +61,7 @@ Result<answers::Fit> fit(const Facts& facts, const FitRequest& request) {
   answer.options = options;
   answer.options.devices = nullptr;  // the answer may outlive the facts
   answer.options.models = nullptr;
+  add_audit_notes(answer);
   return answer;
 }
 

@@ -105,6 +105,11 @@ void write_device(JsonWriter& json, const fit::DeviceFit& device) {
   for (const power::DroppedRows& dropped : device.dropped) {
     json.begin_object().member("reason", dropped.reason).member("rows", dropped.rows).end_object();
   }
+  json.end_array().key("audit").begin_array();
+  for (const power::Finding& finding : device.calibration.findings) {
+    json.begin_object().member("code", finding.code).member("severity", finding.severity);
+    json.member("rows", finding.rows).end_object();
+  }
   json.end_array().key("predictors").begin_object();
   write_predictor(json, "mfu", device.mfu);
   write_predictor(json, "utilization", device.utilization);
