@@ -132,11 +132,17 @@ Section measured(const answers::SweepReport& a) {
   const auto percent_cell = [](const std::optional<double>& fraction, int digits = 3) {
     return maybe(fraction, fmt::format("{:.{}g}", 100 * fraction.value_or(0), digits));
   };
+  const auto ratio_cell = [&](const std::optional<double>& ratio) {
+    if (ratio.value_or(0) <= 1) return percent_cell(ratio);
+    return Cell{fmt::format("> peak ({:.3g})", 100 * *ratio)};  // evidence of a fault, no result
+  };
   for (const Summary& s : a.summaries) {
     if (s.samples == 0) continue;
+    Cell half_width = percent_cell(s.half_width, 2);
+    if (s.capped > 0) half_width.text += fmt::format(" ({} capped)", s.capped);
     std::string label = s.configuration.text();
     if (s.tensor_sequence != s.configuration.sequence) label += fmt::format(" ({} tokens)", s.tensor_sequence);
-    table.rows.push_back({Cell{label}, percent_cell(s.mfu), percent_cell(s.hfu), percent_cell(s.mbu),
+    table.rows.push_back({Cell{label}, ratio_cell(s.mfu), ratio_cell(s.hfu), percent_cell(s.mbu),
                           maybe(s.tokens_per_second, fmt::format("{:.4g}", s.tokens_per_second.value_or(0))),
                           s.peak_memory_bytes
                               ? Cell{to_text(static_cast<double>(*s.peak_memory_bytes) * units::byte, 3),
@@ -144,7 +150,7 @@ Section measured(const answers::SweepReport& a) {
                               : Cell{"–"},
                           maybe(s.power_watts, fmt::format("{:.4g}", s.power_watts.value_or(0))),
                           maybe(s.joules_per_token, fmt::format("{:.3g}", s.joules_per_token.value_or(0))),
-                          Cell{number(s.samples), static_cast<double>(s.samples)}, percent_cell(s.half_width, 2)});
+                          Cell{number(s.samples), static_cast<double>(s.samples)}, std::move(half_width)});
   }
   return section;
 }

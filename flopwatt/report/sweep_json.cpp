@@ -18,10 +18,23 @@ void write_configuration(JsonWriter& json, const Configuration& c) {
   c.weights.empty() ? json.null() : json.value(c.weights);
 }
 
+/// A ratio above 1 cannot be: it is withheld, and stands as evidence.
+std::optional<double> possible(std::optional<double> ratio) { return ratio.value_or(0) > 1 ? std::nullopt : ratio; }
+
+void write_ratios(JsonWriter& json, const Summary& s) {
+  json.member("mfu", possible(s.mfu)).member("hfu", possible(s.hfu)).member("mbu", s.mbu);
+  if (possible(s.mfu) == s.mfu && possible(s.hfu) == s.hfu) return;
+  json.key("evidence").begin_object();
+  if (possible(s.mfu) != s.mfu) json.member("mfu_computed", *s.mfu);
+  if (possible(s.hfu) != s.hfu) json.member("hfu_computed", *s.hfu);
+  json.end_object();
+}
+
 void write_summary(JsonWriter& json, const Summary& s) {
   json.begin_object().member("id", s.id);
   write_configuration(json, s.configuration);
-  json.member("runs_finished", s.finished).member("runs_failed", s.failed).member("runs_interrupted", s.interrupted);
+  json.member("runs_finished", s.finished).member("runs_capped", s.capped);
+  json.member("runs_failed", s.failed).member("runs_interrupted", s.interrupted);
   json.key("reasons").begin_object();
   for (const auto& [reason, count] : s.reasons) json.member(reason, count);
   json.end_object().member("detail", s.detail);
@@ -36,7 +49,8 @@ void write_summary(JsonWriter& json, const Summary& s) {
       json.null();
     }
   }
-  json.member("samples", s.samples).member("mfu", s.mfu).member("hfu", s.hfu).member("mbu", s.mbu);
+  json.member("samples", s.samples);
+  write_ratios(json, s);
   json.member("half_width", s.half_width).member("utilization", s.utilization);
   json.member("tokens_per_second", s.tokens_per_second).member("step_time_seconds", s.step_seconds);
   json.member("peak_memory_bytes", s.peak_memory_bytes).member("power_watts", s.power_watts);

@@ -215,6 +215,49 @@ TEST_F(StoreTest, FiguresThatNoSweepWritesAreRefused) {
   }
 }
 
+/// Three samples of unlike length; one without energy.  Device time 1 + 3 + 4 = 8 s, tokens 100 + 900 + 400 = 1400,
+/// steps 1 + 9 + 4 = 14: 175 tokens/s (the mean of 100, 300 and 100 would say 166.7), 8/14 s a step.  MFU
+/// (0.1·1 + 0.3·3 + 0.1·4) / 8 = 0.175.  Energy 50 + 450 = 500 J in 2 + 3 = 5 s and 1000 tokens: 100 W, 0.5 J/token.
+TEST_F(StoreTest, SummariesAreTotalsOverTotals) {
+  Store store = create(path("a.db"), 0);
+  const auto add = [&](std::int64_t number, double seconds, std::int64_t tokens, double mfu, double wall,
+                       std::optional<double> energy) {
+    SampleRecord one;
+    one.number = number;
+    one.steps = tokens / 100;
+    one.tokens = tokens;
+    one.device_seconds = seconds;
+    one.wall_seconds = wall;
+    one.mfu = one.hfu = mfu;
+    if (number > 1) one.mbu = mfu;
+    if (energy) one.power_watts = *energy / wall;
+    one.energy_joules = energy;
+    EXPECT_TRUE(store.add(1, one));
+  };
+  add(1, 1, 100, 0.1, 2, 50);
+  add(2, 3, 900, 0.3, 3, 450);
+  add(3, 4, 400, 0.1, 4, std::nullopt);
+  RunRecord done = store.runs()->front();
+  done.state = RunState::finished;
+  done.reason = reason::kCapped;
+  done.peak_flops_per_second = 1e11;
+  ASSERT_TRUE(store.update(done));
+  const auto summaries = summarize(store);
+  ASSERT_TRUE(summaries) << summaries.error().message();
+  const Summary& s = summaries->front();
+  EXPECT_DOUBLE_EQ(*s.tokens_per_second, 175);
+  EXPECT_DOUBLE_EQ(*s.step_seconds, 8.0 / 14);
+  EXPECT_DOUBLE_EQ(*s.mfu, 0.175);
+  EXPECT_DOUBLE_EQ(*s.hfu, 0.175);
+  EXPECT_DOUBLE_EQ(*s.mbu, (0.9 + 0.4) / 7);
+  EXPECT_DOUBLE_EQ(*s.power_watts, 100);
+  EXPECT_DOUBLE_EQ(*s.joules_per_token, 0.5);
+  EXPECT_EQ(s.capped, 1);
+  // Samples alike: mean 1/6, deviation sqrt((2·(1/15)² + (2/15)²)/2) = sqrt(3)/15; 1.96 · that / sqrt(3) / (1/6) =
+  // 0.784.
+  EXPECT_NEAR(*s.half_width, 0.784, 1e-12);
+}
+
 /// One byte of the file is another one, 200 times: an answer or a refusal, never a crash.
 TEST_F(StoreTest, ADamagedByteIsNoCrash) {
   {

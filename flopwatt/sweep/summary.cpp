@@ -8,22 +8,34 @@
 namespace flopwatt::sweep {
 namespace {
 
-/// Means while samples come in.
+std::optional<double> ratio(double total, double of) {
+  if (!(of > 0)) return std::nullopt;
+  return total / of;
+}
+
+/// Totals while samples come in.  Seconds are the device's, but for the energy: a meter reads from begin to end.
 struct Sums {
-  Spread mfu, hfu, mbu, tokens_per_second, step_seconds, power, utilization;
-  double energy = 0, energy_tokens = 0;
+  Spread mfu, utilization;
+  double seconds = 0, tokens = 0, steps = 0, mfu_seconds = 0, hfu_seconds = 0;
+  double mbu_seconds = 0, seconds_with_mbu = 0;
+  double energy = 0, energy_tokens = 0, energy_seconds = 0;
 
   void add(const SampleRecord& sample) {
     mfu.add(sample.mfu);
-    hfu.add(sample.hfu);
-    if (sample.mbu) mbu.add(*sample.mbu);
-    tokens_per_second.add(static_cast<double>(sample.tokens) / sample.device_seconds);
-    step_seconds.add(sample.device_seconds / static_cast<double>(sample.steps));
-    if (sample.power_watts) power.add(*sample.power_watts);
+    seconds += sample.device_seconds;
+    tokens += static_cast<double>(sample.tokens);
+    steps += static_cast<double>(sample.steps);
+    mfu_seconds += sample.mfu * sample.device_seconds;
+    hfu_seconds += sample.hfu * sample.device_seconds;
+    if (sample.mbu) {
+      mbu_seconds += *sample.mbu * sample.device_seconds;
+      seconds_with_mbu += sample.device_seconds;
+    }
     if (sample.utilization) utilization.add(*sample.utilization);
     if (sample.energy_joules) {
       energy += *sample.energy_joules;
       energy_tokens += static_cast<double>(sample.tokens);
+      energy_seconds += sample.wall_seconds;
     }
   }
 };
@@ -48,15 +60,15 @@ void add_run(Summary& summary, Sums& sums, const RunRecord& run, const std::vect
 }
 
 void finish(Summary& summary, const Sums& sums) {
-  summary.mfu = sums.mfu.mean();
-  summary.hfu = sums.hfu.mean();
-  summary.mbu = sums.mbu.mean();
-  summary.tokens_per_second = sums.tokens_per_second.mean();
-  summary.step_seconds = sums.step_seconds.mean();
+  summary.mfu = ratio(sums.mfu_seconds, sums.seconds);
+  summary.hfu = ratio(sums.hfu_seconds, sums.seconds);
+  summary.mbu = ratio(sums.mbu_seconds, sums.seconds_with_mbu);
+  summary.tokens_per_second = ratio(sums.tokens, sums.seconds);
+  summary.step_seconds = ratio(sums.seconds, sums.steps);
   summary.half_width = sums.mfu.half_width();
-  summary.power_watts = sums.power.mean();
+  summary.power_watts = ratio(sums.energy, sums.energy_seconds);
   summary.utilization = sums.utilization.mean();
-  if (sums.energy_tokens > 0) summary.joules_per_token = sums.energy / sums.energy_tokens;
+  summary.joules_per_token = ratio(sums.energy, sums.energy_tokens);
 }
 
 }  // namespace
@@ -73,6 +85,7 @@ Result<std::vector<Summary>> summarize(Store& store) {
       summary.device_name = run.device_name;
       if (run.state == RunState::finished) {
         ++summary.finished;
+        if (run.reason == reason::kCapped) ++summary.capped;
         FLOPWATT_TRY(const auto samples, store.samples(run.id));
         add_run(summary, sums, run, samples);
         continue;

@@ -137,11 +137,14 @@ def round_trip():
     assert len(rows) == RUNS * SAMPLES and idle
     assert all(near(float(row["power_draw_watts"]), 20, 0.011) for row in idle)  # the base, ± 1 %
     assert all(row["device"] == "Scripted CPU" for row in rows)
-    # The report is the mean of those rows.
+    # The report is those rows weighted by their time; all samples of a configuration have as many steps.
     for one in answer["configurations"]:
-        mine = [float(row["mfu_percentage_calflops"]) / 100 for row in rows if row["configuration_id"] == one["id"]]
+        mine = [row for row in rows if row["configuration_id"] == one["id"]]
+        seconds = [float(row["step_seconds"]) for row in mine]
+        rates = [float(row["mfu_percentage_calflops"]) / 100 for row in mine]
         assert one["samples"] == len(mine) == REPEATS * SAMPLES
-        assert near(one["mfu"], sum(mine) / len(mine)), one
+        assert near(one["mfu"], sum(map(lambda rate, time: rate * time, rates, seconds)) / sum(seconds)), one
+        assert near(one["step_time_seconds"], sum(seconds) / len(seconds)), one
 
     pathlib.Path("data/models").mkdir(parents=True)
     pathlib.Path("models.json").rename("data/models/models.json")
@@ -306,6 +309,18 @@ def report():
     failed = [one for one in answer["configurations"] if one["batch"] == 4]
     assert failed and all(one["mfu"] is None and one["reasons"] == {"out_of_memory": REPEATS} for one in failed)
     assert json.loads(run("sweep", "plan.toml", "--json").stdout)["runs_finished"] == 0  # left as they are
+    # A peak far too low, and samples too few for their noise: neither is a plain result.
+    low = PLAN.replace('"float32", "bfloat16"', '"float32"').replace("[1, 2, 4]", "[1]").replace("[16, 32]", "[16]")
+    low = low.replace('"measured"', '"stated"\nflops_per_second = { float32 = "1 MFLOP/s" }')
+    make_plan(low.replace("max_samples = 20", "max_samples = 4\nhalf_width_percent = 0.001"))
+    script()
+    shown = run("sweep", "plan.toml", "--store", "low.sqlite").stdout
+    assert "> peak (" in shown and f"({REPEATS} capped)" in shown, shown
+    answer = json.loads(run("sweep", "report", "low.sqlite", "--json").stdout)
+    for one in answer["configurations"]:
+        assert one["mfu"] is None and one["evidence"]["mfu_computed"] > 1 and one["runs_capped"] == REPEATS, one
+    assert set(answer["flags"]) == {"above_peak"}
+    make_plan(PLAN.replace('"float32", "bfloat16"', '"float32"').replace("[16, 32]", "[16]"))
     script(rules=[{"when": {}, "do": "unsupported", "at": 0}])
     run("sweep", "plan.toml", "--store", "nothing.sqlite", code=5)
 
