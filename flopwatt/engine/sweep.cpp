@@ -144,6 +144,47 @@ answers::SweepReport describe(const std::string& store, std::vector<sweep::Summa
   return out;
 }
 
+/// Adds the stores to OUT, one after the other.
+Result<answers::SweepMerge> merge_into(const std::string& out, const std::vector<std::string>& inputs,
+                                       const std::vector<std::unique_ptr<sweep::Store>>& stores) {
+  FLOPWATT_TRY(sweep::Store into, sweep::Store::open(out, sweep::Store::Mode::resume));
+  answers::SweepMerge answer{.store = out};
+  const std::string against = ", against " + out;
+  std::string earlier;
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    Result<sweep::Merged> one = sweep::merge(into, *stores[i]);
+    if (!one) {
+      Error wrong = std::move(one).error();
+      // What OUT holds by now came from the stores before, which are what the user can look at.
+      if (!earlier.empty() && wrong.what.ends_with(against)) {
+        wrong.what.replace(wrong.what.size() - against.size(), against.size(), ", against " + earlier);
+      }
+      return fail(std::move(wrong));
+    }
+    const sweep::Merged merged = *one;
+    earlier += (earlier.empty() ? "" : ", ") + inputs[i];
+    answer.inputs.push_back({inputs[i], merged});
+    if (merged.repeated > 0) {
+      answer.notes.push_back(
+          fmt::format("{}: {} finished runs were left out, since the same repeats were measured in "
+                      "an earlier store.",
+                      inputs[i], merged.repeated));
+    }
+  }
+  FLOPWATT_TRY_VOID(into.checkpoint());
+  FLOPWATT_TRY(const auto configurations, into.configurations());
+  answer.configurations = static_cast<std::int64_t>(configurations.size());
+  FLOPWATT_TRY(const auto runs, into.runs());
+  for (const sweep::RunRecord& run : runs) {
+    if (run.state == sweep::RunState::finished) ++answer.finished;
+    if (run.state == sweep::RunState::failed) ++answer.failed;
+    if (run.state == sweep::RunState::interrupted || run.state == sweep::RunState::running) ++answer.interrupted;
+  }
+  FLOPWATT_TRY(const sweep::Value samples, into.database().value("SELECT count(*) FROM sample"));
+  answer.samples = samples.integer();
+  return answer;
+}
+
 }  // namespace
 
 Result<answers::SweepPlan> plan_sweep(const Facts& facts, const SweepRequest& request) {
@@ -217,30 +258,13 @@ Result<answers::SweepMerge> merge_sweeps(const std::string& out, const std::vect
     FLOPWATT_TRY(sweep::Store store, sweep::Store::open(input, sweep::Store::Mode::read));
     stores.push_back(std::make_unique<sweep::Store>(std::move(store)));
   }
-  FLOPWATT_TRY(sweep::Store into, sweep::Store::open(out, sweep::Store::Mode::resume));
-  answers::SweepMerge answer{.store = out};
-  for (std::size_t i = 0; i < stores.size(); ++i) {
-    FLOPWATT_TRY(const sweep::Merged merged, sweep::merge(into, *stores[i]));
-    answer.inputs.push_back({inputs[i], merged});
-    if (merged.repeated > 0) {
-      answer.notes.push_back(
-          fmt::format("{}: {} finished runs were left out, since the same repeats were measured in "
-                      "an earlier store.",
-                      inputs[i], merged.repeated));
-    }
+  if (io::exists(out)) return merge_into(out, inputs, stores);
+  Result<answers::SweepMerge> merged = merge_into(out, inputs, stores);
+  if (!merged && merged.error().code != Errc::unavailable) {  // that is a store which somebody else made just now
+    // Half a merge is not left behind.
+    for (const char* side : {"", "-wal", "-shm"}) fs::remove(out + side, ignored);
   }
-  FLOPWATT_TRY_VOID(into.checkpoint());
-  FLOPWATT_TRY(const auto configurations, into.configurations());
-  answer.configurations = static_cast<std::int64_t>(configurations.size());
-  FLOPWATT_TRY(const auto runs, into.runs());
-  for (const sweep::RunRecord& run : runs) {
-    if (run.state == sweep::RunState::finished) ++answer.finished;
-    if (run.state == sweep::RunState::failed) ++answer.failed;
-    if (run.state == sweep::RunState::interrupted || run.state == sweep::RunState::running) ++answer.interrupted;
-  }
-  FLOPWATT_TRY(const sweep::Value samples, into.database().value("SELECT count(*) FROM sample"));
-  answer.samples = samples.integer();
-  return answer;
+  return merged;
 }
 
 Result<std::string> export_samples(const std::string& path) {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <utility>
 
@@ -16,6 +18,24 @@ constexpr int kBusyMilliseconds = 10'000;
 bool damaged(int code) {
   const int primary = code & 0xff;
   return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB || primary == SQLITE_FORMAT;
+}
+
+/// A file that nobody writes, read without its log and without files beside it; SQLite's URI form.
+std::string immutable_uri(const std::string& path) {
+  std::string out = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      out += fmt::format("%{:02X}", static_cast<int>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + "?mode=ro&immutable=1";
+}
+
+bool has_content(const std::string& path) {
+  struct stat file{};
+  return ::stat(path.c_str(), &file) == 0 && file.st_size > 0;
 }
 
 int bind(sqlite3_stmt* statement, int index, const std::variant<std::monostate, std::int64_t, double, std::string>& v) {
@@ -86,6 +106,23 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
   if (code != SQLITE_OK) return fail(database.error(code, "open"));
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  if (mode == Mode::read) {
+    // A store in WAL mode needs files beside it, which a folder without write permission cannot take.
+    const int probed = sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr, nullptr);
+    const int primary = probed & 0xff;
+    if ((primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY) && has_content(path)) {
+      if (has_content(path + "-wal")) {
+        return fail(Errc::bad_data, "its last samples are in a log (-wal) that cannot be read in this folder", path,
+                    "copy the store with its -wal file to a folder that can be written, and read it there");
+      }
+      database.handle_.reset();
+      handle = nullptr;
+      const int again = sqlite3_open_v2(immutable_uri(path).c_str(), &handle, flags | SQLITE_OPEN_URI, nullptr);
+      database.handle_.reset(handle);
+      if (again != SQLITE_OK) return fail(database.error(again, "open"));
+      sqlite3_extended_result_codes(handle, 1);
+    }
+  }
   // The file may come from anywhere: its schema may not call functions, its cells are checked.
   FLOPWATT_TRY_VOID(database.execute("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA foreign_keys=ON"));
   return database;
@@ -93,7 +130,8 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
 
 Error Database::error(int code, std::string_view doing) const {
   const std::string said = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
-  switch (code & 0xff) {
+  const bool no_space = handle_ && (code & 0xff) == SQLITE_IOERR && sqlite3_system_errno(handle_.get()) == ENOSPC;
+  switch (no_space ? SQLITE_FULL : code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_FORMAT:
@@ -108,9 +146,9 @@ Error Database::error(int code, std::string_view doing) const {
     case SQLITE_LOCKED:
       return {Errc::unavailable, "another process holds it", path_, "wait for it to end"};
     case SQLITE_FULL:
-      return {Errc::unavailable, "the disk is full", path_, "free some space and run again"};
+      return {Errc::bad_data, "the disk is full", path_, "free some space and run again"};
     case SQLITE_IOERR:
-      return {Errc::unavailable, fmt::format("cannot {}: {}", doing, said), path_, "check the disk"};
+      return {Errc::bad_data, fmt::format("cannot {}: {}", doing, said), path_, "check the disk"};
     default:
       return {Errc::bad_data, fmt::format("cannot {}: {}", doing, said), path_, "is it a store of a sweep?"};
   }

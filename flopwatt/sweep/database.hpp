@@ -49,8 +49,8 @@ class Value {
 };
 using Row = std::vector<Value>;
 
-/// An open database file.  Errors: Errc::bad_data at the file for what is no database, damaged or not permitted;
-/// Errc::unavailable for a full disk or a file that another process holds.
+/// An open database file.  Errors: Errc::bad_data at the file for what is no database, damaged, not permitted, or on a
+/// full disk; Errc::unavailable for a file that another process holds.  Reading needs no permission to write.
 class Database {
  public:
   enum class Mode : std::uint8_t { read, write, create };

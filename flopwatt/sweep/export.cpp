@@ -1,5 +1,7 @@
 #include "flopwatt/sweep/export.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -63,8 +65,8 @@ struct ProtocolColumns {
 };
 Result<ProtocolColumns> protocol_columns(Store& store) {
   FLOPWATT_TRY(const std::string text, store.protocol());
-  FLOPWATT_TRY(const io::Json json, io::parse_json(text, store.path()));
-  FLOPWATT_TRY(const io::JsonObject root, io::JsonObject::root(json, store.path()));
+  FLOPWATT_TRY(const io::Json json, io::parse_json(text, store.path() + ": setting protocol"));
+  FLOPWATT_TRY(const io::JsonObject root, io::JsonObject::root(json, store.path() + ": setting protocol"));
   ProtocolColumns out;
   FLOPWATT_TRY(out.warmup, root.optional_number("warmup_steps"));
   FLOPWATT_TRY(out.cooldown, root.optional_number("cooldown_seconds"));
@@ -82,7 +84,15 @@ class Exporter {
     std::map<std::string, const Configuration*> by_id;
     for (const auto& one : configurations) by_id[one.id] = &one.configuration;
     for (const RunRecord& run : runs) {
-      if (run.state == RunState::finished) FLOPWATT_TRY_VOID(add_run(run, *by_id[run.configuration]));
+      if (run.state != RunState::finished) continue;
+      const auto known = by_id.find(run.configuration);
+      if (known == by_id.end() || run.peak_flops_per_second < 1) {
+        return fail(Errc::bad_data,
+                    fmt::format("run {}: column {} holds what no sweep writes", run.id,
+                                known == by_id.end() ? "configuration" : "peak_flops_per_second"),
+                    store_.path(), "restore the store from a copy");
+      }
+      FLOPWATT_TRY_VOID(add_run(run, *known->second));
     }
     if (out_.rows == 0) {
       return fail(Errc::bad_data, "holds no finished run", store_.path(), "run the sweep, or ask for its report");

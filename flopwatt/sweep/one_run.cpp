@@ -76,6 +76,7 @@ Result<Ending> converse(const std::vector<std::string>& program, const workload:
   const double deadline = monotonic_seconds() + limit.in(units::second);
   // A child that ends before it has read its job says why, if at all, on its way out.
   static_cast<void>(process.write_line(workload::write(job)));
+  bool understood = false;
   while (true) {
     if (stop()) {
       stop_child(process, kShortGrace);
@@ -97,9 +98,14 @@ Result<Ending> converse(const std::vector<std::string>& program, const workload:
     const Result<workload::Event> event = workload::read_event(line);
     if (!event) {
       process.kill();
+      if (!understood) {
+        return Ending{RunState::failed, std::string{reason::kProtocol},
+                      fmt::format("{} is not flopwatt-torch: it said '{}'", program.front(), base::excerpt(line))};
+      }
       return Ending{RunState::failed, std::string{reason::kProtocol},
                     fmt::format("{}: '{}'", event.error().message(), base::excerpt(line, 120))};
     }
+    understood = true;
     if (const auto* failed = std::get_if<workload::Failed>(&*event)) {
       if (!process.wait(kShortGrace)) process.kill();
       return Ending{RunState::failed, std::string{workload::name(failed->reason)}, failed->detail};

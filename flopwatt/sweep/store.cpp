@@ -104,7 +104,15 @@ Result<Store> Store::open(const std::string& path, Mode mode) {
   }
   // Reading a log that was not moved into the file yet needs write access; a read-only copy has none left.
   Result<Database> database = Database::open(path, Database::Mode::write);
-  if (!database && mode == Mode::read) database = Database::open(path, Database::Mode::read);
+  if (mode == Mode::read) {
+    const auto readable = [&]() -> Result<void> {
+      if (!database) return fail(database.error());
+      FLOPWATT_TRY(const Value ignored, database->value("SELECT count(*) FROM sqlite_schema"));
+      static_cast<void>(ignored);
+      return {};
+    }();
+    if (!readable && readable.error().code == Errc::bad_data) database = Database::open(path, Database::Mode::read);
+  }
   if (!database) {
     if (held >= 0) ::close(held);
     return fail(std::move(database).error());
@@ -202,7 +210,13 @@ Result<std::vector<SampleRecord>> Store::samples(std::int64_t run) {
   std::vector<SampleRecord> out;
   out.reserve(rows.size());
   for (const Row& row : rows) {
-    FLOPWATT_TRY(out.emplace_back(), sample_of(row, path()));
+    Result<SampleRecord> sample = sample_of(row, path());
+    if (!sample) {
+      Error wrong = std::move(sample).error();
+      wrong.what = fmt::format("run {}, {}", run, wrong.what);
+      return fail(std::move(wrong));
+    }
+    out.push_back(*std::move(sample));
   }
   return out;
 }

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "flopwatt/stats/random.hpp"
+#include "flopwatt/sweep/export.hpp"
 #include "flopwatt/sweep/merge.hpp"
 #include "flopwatt/sweep/summary.hpp"
 
@@ -198,6 +199,8 @@ TEST_F(StoreTest, FiguresThatNoSweepWritesAreRefused) {
        {"UPDATE sample SET device_seconds=0", "UPDATE sample SET device_seconds=1e-320", "UPDATE sample SET mfu=9e999",
         "UPDATE sample SET tokens=-1", "UPDATE sample SET steps='many'", "UPDATE sample SET power_watts=9e999",
         "UPDATE run SET state='asleep'", "UPDATE run SET step_flops='12e3'", "UPDATE run SET step_flops=''",
+        "UPDATE sample SET mfu=1e308", "UPDATE sample SET power_watts=-1e308", "UPDATE sample SET energy_joules='much'",
+        "UPDATE sample SET begin_unix_seconds='now'", "UPDATE sample SET wall_seconds=-1",
         "UPDATE run SET peak_flops_per_second=-1", "UPDATE configuration SET canonical='{'"}) {
     SCOPED_TRACE(change);
     fs::remove(path("a.db"));
@@ -213,6 +216,77 @@ TEST_F(StoreTest, FiguresThatNoSweepWritesAreRefused) {
     EXPECT_EQ(summaries.error().code, Errc::bad_data);
     EXPECT_THAT(summaries.error().where, testing::StartsWith(path("a.db")));
   }
+}
+
+TEST_F(StoreTest, ADamagedFigureIsNamedByRunAndColumn) {
+  Store store = create(path("a.db"), 2);
+  ASSERT_TRUE(store.database().execute("UPDATE sample SET mfu=1e308 WHERE number=2"));
+  const auto samples = store.samples(1);
+  ASSERT_FALSE(samples);
+  EXPECT_EQ(samples.error().what, "run 1, sample 2: column mfu holds what no sweep writes");
+  ASSERT_TRUE(store.database().execute("UPDATE run SET threads='x'"));
+  const auto runs = store.runs();
+  ASSERT_FALSE(runs);
+  EXPECT_EQ(runs.error().what, "run 1: column threads holds what no sweep writes");
+}
+
+TEST_F(StoreTest, AnExportOfADamagedStoreIsRefused) {
+  for (const char* change : {"UPDATE setting SET value='x'", "UPDATE run SET peak_flops_per_second=0",
+                             "UPDATE run SET peak_flops_per_second=1e-300", "UPDATE sample SET mfu=1e308"}) {
+    SCOPED_TRACE(change);
+    fs::remove(path("a.db"));
+    Store store = create(path("a.db"), 2);
+    RunRecord done = store.runs()->front();
+    done.state = RunState::finished;
+    done.peak_flops_per_second = 1e11;
+    ASSERT_TRUE(store.update(done));
+    ASSERT_TRUE(store.database().execute("UPDATE setting SET value='{}'"));
+    ASSERT_TRUE(store.database().execute(change));
+    const auto exported = export_csv(store);
+    ASSERT_FALSE(exported);
+    EXPECT_EQ(exported.error().code, Errc::bad_data) << exported.error().message();
+  }
+}
+
+TEST_F(StoreTest, AFullDiskIsExitCodeThree) {
+  Store store = create(path("a.db"), 1);
+  ASSERT_TRUE(store.database().execute("PRAGMA max_page_count=1"));  // no page more than there are: SQLITE_FULL
+  Result<void> added;
+  for (std::int64_t i = 2; added && i < 10'000; ++i) added = store.add(1, sample(i));
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code, Errc::bad_data);
+  EXPECT_EQ(added.error().what, "the disk is full");
+  EXPECT_TRUE(store.samples(1));  // what is there can be read
+}
+
+/// In a child that is not root, which may do everything: a store of mode 444 in a folder of mode 555.
+TEST_F(StoreTest, AStoreThatCannotBeWrittenIsRead) {
+  {
+    Store store = create(path("a %?#.db"), 3);
+    ASSERT_TRUE(store.checkpoint());
+  }
+  const auto read_as_nobody = [&] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(9);
+      auto store = Store::open(path("a %?#.db"), Store::Mode::read);
+      if (!store) ::_exit(store.error().code == Errc::bad_data ? 3 : 1);
+      const auto samples = store->samples(1);
+      ::_exit(samples && samples->size() == 3 ? 0 : 2);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  fs::permissions(path("a %?#.db"), fs::perms{0444});
+  fs::permissions(folder_, fs::perms{0555});
+  EXPECT_EQ(read_as_nobody(), 0);
+  // A log that cannot be read there may hold samples: leaving them out would be a wrong answer.
+  fs::permissions(folder_, fs::perms{0755});
+  spit(path("a %?#.db-wal"), "frames");
+  fs::permissions(folder_, fs::perms{0555});
+  EXPECT_EQ(read_as_nobody(), 3);
+  fs::permissions(folder_, fs::perms{0755});
 }
 
 /// Three samples of unlike length; one without energy.  Device time 1 + 3 + 4 = 8 s, tokens 100 + 900 + 400 = 1400,

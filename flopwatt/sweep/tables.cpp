@@ -18,49 +18,82 @@ std::string places(std::string_view columns) {
   return out;
 }
 
-tl::unexpected<Error> damaged(const std::string& what, const std::string& where) {
-  return fail(Errc::bad_data, what + " holds what no sweep writes", where, "restore the store from a copy");
-}
+/// Beyond this no figure of a sweep lies; sums and quotients of such figures stay finite.
+constexpr double kLargest = 1e30;
 
-/// Cells of a row, one after the other.
+/// Cells of a row, one after the other, and the first column that holds what no sweep writes.
 class Cells {
  public:
-  explicit Cells(const Row& row) : row_{&row} {}
-  Cells& operator>>(std::string& target) { return target = next().text(), *this; }
-  Cells& operator>>(std::int64_t& target) { return target = next().integer(), *this; }
+  Cells(const Row& row, std::string_view columns) : row_{&row}, columns_{columns} {}
+  Cells& operator>>(std::string& target) {
+    const Value& value = next();
+    target = value.text();
+    return require(value == Value{target});
+  }
+  Cells& operator>>(std::int64_t& target) {
+    const Value& value = next();
+    target = value.integer();
+    return require(whole(value));
+  }
   Cells& operator>>(double& target) {
-    target = next().real();
-    good_ = good_ && std::isfinite(target);
-    return *this;
+    const Value& value = next();
+    target = value.real();
+    return require(number(value));
   }
   Cells& operator>>(std::optional<double>& target) {
-    target = next().maybe_real();
-    good_ = good_ && std::isfinite(target.value_or(0));
-    return *this;
+    const Value& value = next();
+    target = value.maybe_real();
+    return require(value.null() || number(value));
   }
-  Cells& operator>>(std::optional<std::int64_t>& target) { return target = next().maybe_integer(), *this; }
+  Cells& operator>>(std::optional<std::int64_t>& target) {
+    const Value& value = next();
+    target = value.maybe_integer();
+    return require(value.null() || whole(value));
+  }
   /// An exact integer of up to 38 digits, written as text because a column holds 64 bits.
   Cells& operator>>(units::Count& target) {
     const std::string text = next().text();
-    good_ = good_ && !text.empty() && text.size() <= 38 && text.find_first_not_of("0123456789") == std::string::npos;
+    const bool good = !text.empty() && text.size() <= 38 && text.find_first_not_of("0123456789") == std::string::npos;
     target = units::Count{};
-    if (!good_) return *this;
+    if (!good) return require(false);
     for (const char c : text) target = target * units::Count{10} + units::Count{c - '0'};
     return *this;
   }
   Cells& operator>>(RunState& target) {
     const auto state = parse_run_state(next().text());
-    good_ = good_ && state.has_value();
     target = state.value_or(RunState::failed);
+    return require(state.has_value());
+  }
+  Cells& require(bool good) { return require(good, name_of(next_ - 1)); }
+  Cells& require(bool good, std::string_view column) {
+    if (!good && bad_.empty()) bad_ = column;
     return *this;
   }
-  [[nodiscard]] bool good() const noexcept { return good_; }
+  [[nodiscard]] Result<void> judge(const std::string& what, const std::string& where) const {
+    if (bad_.empty()) return {};
+    return fail(Errc::bad_data, fmt::format("{}: column {} holds what no sweep writes", what, bad_), where,
+                "restore the store from a copy");
+  }
 
  private:
+  static bool number(const Value& value) {
+    const auto real = value.maybe_real();
+    return real && std::abs(*real) <= kLargest;
+  }
+  static bool whole(const Value& value) {
+    const auto integer = value.maybe_integer();
+    return integer && static_cast<double>(*integer) == value.real();
+  }
+  [[nodiscard]] std::string name_of(std::size_t index) const {
+    std::string_view rest = columns_;
+    for (; index > 0; --index) rest.remove_prefix(rest.find(", ") + 2);
+    return std::string{rest.substr(0, rest.find(','))};
+  }
   const Value& next() { return (*row_)[next_++]; }
   const Row* row_;
+  std::string columns_;
   std::size_t next_ = 0;
-  bool good_ = true;
+  std::string bad_;
 };
 
 }  // namespace
@@ -190,45 +223,47 @@ Row row_of(const CeilingRecord& c) {
 
 Result<RunRecord> run_of(const Row& row, const std::string& where) {
   RunRecord r;
-  Cells cells{row};
+  Cells cells{row, std::string{"id, "} + kRunColumns};
   cells >> r.id >> r.uid >> r.configuration >> r.repeat >> r.state >> r.reason >> r.detail >> r.host >>
       r.begin_unix_seconds >> r.end_unix_seconds >> r.device_name >> r.library >> r.threads >> r.tensor_batch >>
       r.tensor_sequence >> r.parameters >> r.step_flops >> r.hardware_flops >> r.step_bytes >> r.step_tokens >>
       r.layers >> r.heads >> r.head_width >> r.executed_flops >> r.fused_attention >> r.peak_flops_per_second >>
       r.peak_source >> r.bandwidth_bytes_per_second >> r.power_source >> r.power_kind >> r.power_scope;
-  if (!cells.good() || r.peak_flops_per_second < 0) return damaged(fmt::format("run {}", r.id), where);
+  cells.require(r.peak_flops_per_second >= 0, "peak_flops_per_second");
+  FLOPWATT_TRY_VOID(cells.judge(fmt::format("run {}", r.id), where));
   return r;
 }
 
 Result<SampleRecord> sample_of(const Row& row, const std::string& where) {
   SampleRecord s;
-  Cells cells{row};
+  Cells cells{row, kSampleColumns};
   cells >> s.number >> s.life >> s.begin_unix_seconds >> s.wall_seconds >> s.steps >> s.tokens >> s.device_seconds >>
       s.mfu >> s.hfu >> s.mbu >> s.peak_memory_bytes >> s.power_watts >> s.energy_joules >>
       s.energy_uncertainty_joules >> s.power_method >> s.power_missing >> s.utilization >> s.memory_utilization >>
       s.temperature_celsius;
-  const bool rates = s.mfu >= 0 && s.hfu >= 0 && s.mbu.value_or(0) >= 0 && std::isfinite(1 / s.device_seconds);
-  if (!cells.good() || !(s.device_seconds > 0) || s.steps < 1 || s.tokens < 1 || !rates) {
-    return damaged(fmt::format("sample {}", s.number), where);
-  }
+  cells.require(s.steps >= 1, "steps").require(s.tokens >= 1, "tokens");
+  cells.require(s.wall_seconds >= 0, "wall_seconds").require(s.device_seconds >= 1 / kLargest, "device_seconds");
+  cells.require(s.mfu >= 0, "mfu").require(s.hfu >= 0, "hfu").require(s.mbu.value_or(0) >= 0, "mbu");
+  FLOPWATT_TRY_VOID(cells.judge(fmt::format("sample {}", s.number), where));
   return s;
 }
 
 Result<IdleRecord> idle_of(const Row& row, const std::string& where) {
   IdleRecord i;
-  Cells cells{row};
+  Cells cells{row, kIdleColumns};
   cells >> i.host >> i.device_name >> i.begin_unix_seconds >> i.seconds >> i.power_watts >> i.power_missing >>
       i.utilization >> i.memory_utilization >> i.temperature_celsius >> i.power_source >> i.power_kind >> i.power_scope;
-  if (!cells.good()) return damaged("an idle reading", where);
+  FLOPWATT_TRY_VOID(cells.judge("an idle reading", where));
   return i;
 }
 
 Result<CeilingRecord> ceiling_of(const Row& row, const std::string& where) {
   CeilingRecord c;
-  Cells cells{row};
+  Cells cells{row, kCeilingColumns};
   cells >> c.host >> c.device_name >> c.dtype >> c.library >> c.flops_per_second >> c.bytes_per_second >>
       c.matrix_size >> c.copy_bytes;
-  if (!cells.good() || c.flops_per_second < 0 || c.bytes_per_second < 0) return damaged("a ceiling", where);
+  cells.require(c.flops_per_second >= 0, "flops_per_second").require(c.bytes_per_second >= 0, "bytes_per_second");
+  FLOPWATT_TRY_VOID(cells.judge("a ceiling", where));
   return c;
 }
 

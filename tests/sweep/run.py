@@ -268,6 +268,12 @@ def shards():
     assert sum(one["runs"] for one in again["merged"]) == 0
     run("sweep", "merge", "all.sqlite", "all.sqlite", code=2)
     run("sweep", "merge", "new.sqlite", "missing.sqlite", code=3)
+    # A conflict leaves no OUT behind and names the stores that it lies between.
+    make_plan(PLAN.replace("repeats = 2", "repeats = 1").replace("max_samples = 20", "max_samples = 21"))
+    run("sweep", "plan.toml", "--shard", "1/8", "--store", "other.sqlite")
+    said = run("sweep", "merge", "new.sqlite", stores[0], "other.sqlite", code=3).stderr
+    assert "other.sqlite" in said and str(stores[0]) in said and "new.sqlite" not in said, said
+    assert not list(pathlib.Path().glob("new.sqlite*"))
     assert not pathlib.Path("new.sqlite").exists()
     other = PLAN.replace("sample_seconds = 0.01", "sample_seconds = 0.02")
     make_plan(other)
@@ -291,6 +297,12 @@ def refused():
     for words, code in cases:
         done = run(*words, code=code)
         assert done.stdout == "" and done.stderr.count("\n") == 1 and done.stderr.startswith("flopwatt: "), done
+    environment["FLOPWATT_TORCH"] = "/bin/ls"
+    make_plan(PLAN.replace("[1, 2, 4]", "[1]").replace("[16, 32]", "[16]"))
+    assert "/bin/ls is not flopwatt-torch" in run("sweep", "plan.toml", "--store", "ls.sqlite", "--json", code=5).stdout
+    for left in pathlib.Path().glob("ls.sqlite*"):
+        left.unlink()
+    make_plan()
     environment["FLOPWATT_TORCH"] = "/nowhere/flopwatt-torch"
     assert "/nowhere" in run("sweep", "plan.toml", code=4).stderr
     assert not list(pathlib.Path().glob("*.sqlite"))
