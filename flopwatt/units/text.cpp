@@ -99,13 +99,24 @@ constexpr auto kDecimal = std::to_array<Prefix>({{"n", 1e-9},
 constexpr auto kBinary = std::to_array<Prefix>(
     {{"", 1}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}, {"Ei", 0x1p60}});
 
+/// `digits` significant digits without an exponent where the number is of everyday size: 140, not 1.4e+02.
+std::string plain(double number, int digits) {
+  const double size = std::abs(number);
+  if (!(size >= 1) || size >= 1e9) return fmt::format("{:.{}g}", number, digits);
+  const std::string rounded = fmt::format("{:.{}e}", number, digits - 1);
+  double value = 0;
+  std::from_chars(rounded.data(), rounded.data() + rounded.size(), value);
+  const int whole = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9)) + 1;
+  return whole >= digits ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", number, digits);
+}
+
 std::string print(double base_units, std::span<const Prefix> prefixes, std::string_view unit, int digits) {
   const Prefix* best = nullptr;
   for (const Prefix& prefix : prefixes) {
     if (best == nullptr || std::abs(base_units) >= prefix.scale) best = &prefix;
   }
   if (base_units == 0 || !std::isfinite(base_units)) return fmt::format("{:.{}g} {}", base_units, digits, unit);
-  return fmt::format("{:.{}g} {}{}", base_units / best->scale, digits, best->symbol, unit);
+  return fmt::format("{} {}{}", plain(base_units / best->scale, digits), best->symbol, unit);
 }
 
 constexpr std::span<const Prefix> kNoSmallPrefix = std::span{kDecimal}.subspan(3);
@@ -123,9 +134,9 @@ Result<FlopRate> parse_flop_rate(std::string_view text) { return as<FlopRate>(pa
 
 std::string to_text(Duration value, int digits) {
   const double seconds = value.in(second);
-  if (seconds >= 48 * 3600) return fmt::format("{:.{}g} d", seconds / 86400, digits);
-  if (seconds >= 2 * 3600) return fmt::format("{:.{}g} h", seconds / 3600, digits);
-  if (seconds >= 120) return fmt::format("{:.{}g} min", seconds / 60, digits);
+  if (seconds >= 48 * 3600) return plain(seconds / 86400, digits) + " d";
+  if (seconds >= 2 * 3600) return plain(seconds / 3600, digits) + " h";
+  if (seconds >= 120) return plain(seconds / 60, digits) + " min";
   return print(seconds, kSmallPrefix, "s", digits);
 }
 std::string to_text(Energy value, int digits) { return print(value.in(joule), kDecimal, "J", digits); }

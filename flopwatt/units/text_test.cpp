@@ -33,6 +33,11 @@ TEST(Text, PrintsWithAPrefixThatKeepsTheNumberShort) {
   EXPECT_EQ(to_text(7200 * second), "2 h");
   EXPECT_EQ(to_text(0 * watt), "0 W");
   EXPECT_EQ(to_text(9.26e25 * flop), "92.6 YFLOP");
+  // Rounded to two digits, and still no exponent.
+  EXPECT_EQ(to_text(138.4 * joule, 2), "140 J");
+  EXPECT_EQ(to_text(99.7 * joule, 2), "100 J");
+  EXPECT_EQ(to_text(7140 * second, 2), "120 min");
+  EXPECT_EQ(to_text(23812 * token_per_second, 3), "23800 token/s");
   EXPECT_EQ(to_binary_text(80 * gibibyte), "80 GiB");
 }
 
