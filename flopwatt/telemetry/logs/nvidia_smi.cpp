@@ -146,6 +146,15 @@ bool names(std::string_view text, std::string_view model) {
   return false;
 }
 
+/// "nan W", "inf W", "-inf": a reading that cannot be, in a row that is one.
+bool is_no_number(std::string_view cell) {
+  cell = trimmed(cell);
+  if (!cell.empty() && (cell.front() == '-' || cell.front() == '+')) cell.remove_prefix(1);
+  const std::string_view word = cell.substr(0, 3);
+  const bool ends = cell.size() == 3 || (cell.size() > 3 && cell[3] == ' ');
+  return ends && (same_letters(word, "nan") || same_letters(word, "inf"));
+}
+
 class Reader {
  public:
   Reader(std::span<const Line> lines, std::string_view where, const LogOptions& options)
@@ -308,7 +317,7 @@ class Reader {
       }
       Reading<double> value = read_cell(cell, column.dimension, column.factor, style_);
       if (cut && i + 1 == columns_.size()) value = Absence::garbage;
-      sense = sense || value || value.reason() != Absence::garbage;
+      sense = sense || value || value.reason() != Absence::garbage || is_no_number(cell);
       take(column.field, value, sample, general_limit);
     }
     if (!stamped || !sense) return cut ? builder_.torn_tail() : builder_.skip_line(line.number);
