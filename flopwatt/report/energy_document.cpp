@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "flopwatt/report/documents.hpp"
@@ -21,7 +22,7 @@ std::string shown(const Reading<Unit>& reading) {
   return reading ? to_text(*reading) : std::string{text(reading.reason())};
 }
 
-std::string idle_words(const answers::Energy& answer) {
+std::string idle_words(const answers::Energy& answer, const WindowEnergy& window) {
   switch (answer.idle_source) {
     case answers::IdleSource::start:
       return fmt::format("mean of the first {} of the log", to_text(*answer.idle_span));
@@ -32,7 +33,11 @@ std::string idle_words(const answers::Energy& answer) {
     case answers::IdleSource::lowest_tenth:
       break;
   }
-  return "lowest tenth of the power readings in the log";
+  if (window.idle_lowest == 0) {
+    return fmt::format("{} power readings in the log, and the lowest tenth takes {}", window.idle_readings,
+                       telemetry::kFewestForIdle);
+  }
+  return fmt::format("lowest tenth of the log's power readings: {} of {}", window.idle_lowest, window.idle_readings);
 }
 
 std::string method_words(const WindowEnergy& window) {
@@ -71,7 +76,7 @@ Section device_section(const answers::Energy& answer, const answers::EnergyDevic
                            fmt::format("from {} to {}", when(device, window.from), when(device, window.to))});
   section.facts.push_back({"mean power", shown(window.mean_power), ""});
   section.facts.push_back({"peak power", shown(window.peak_power), ""});
-  section.facts.push_back({"idle power", shown(window.idle_power), idle_words(answer)});
+  section.facts.push_back({"idle power", shown(window.idle_power), idle_words(answer, window)});
   section.facts.push_back({"dynamic energy", shown(window.dynamic_energy), "energy − idle power · time"});
   for (std::size_t i = 0; i < std::min(kGapsShown, window.gaps.size()); ++i) {
     const telemetry::Gap& gap = window.gaps[i];
@@ -86,6 +91,15 @@ Section device_section(const answers::Energy& answer, const answers::EnergyDevic
 Section total_section(const answers::Energy& answer) {
   Section section{.heading = "Sum by scope", .facts = {}, .table = {}};
   for (const answers::EnergyTotal& total : answer.totals) {
+    const bool any =
+        std::any_of(answer.devices.begin(), answer.devices.end(), [&](const answers::EnergyDevice& device) {
+          return device.counted && device.window.scope == total.scope && device.window.energy;
+        });
+    if (!any) {
+      section.facts.push_back(
+          {fmt::format("{}", key(total.scope)), "none", fmt::format("no energy of {}", total.devices)});
+      continue;
+    }
     section.facts.push_back(
         {fmt::format("{}", key(total.scope)),
          fmt::format("{} ± {}", to_text(total.energy), to_text(total.uncertainty, 2)),

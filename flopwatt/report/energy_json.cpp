@@ -83,6 +83,7 @@ void write_device(JsonWriter& json, const answers::Energy& answer, const answers
   write(json, "mean_power_watts", window.mean_power, units::watt);
   write(json, "peak_power_watts", window.peak_power, units::watt);
   write(json, "idle_power_watts", window.idle_power, units::watt);
+  json.member("idle_lowest_readings", window.idle_lowest).member("idle_readings", window.idle_readings);
   write(json, "dynamic_energy_joules", window.dynamic_energy, units::joule);
   write_gaps(json, device);
   json.key("flags").begin_array();

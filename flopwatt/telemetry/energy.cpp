@@ -27,6 +27,8 @@ constexpr std::array kFlags{
     FlagText{"sparse_samples", "fewer than ten samples"},
     FlagText{"incomplete", "a gap has no energy: the sum is a lower bound"},
     FlagText{"shared_device", "several processes were on the device: the energy is that of all"},
+    FlagText{"few_idle_readings", "the lowest tenth of the readings, its idle baseline, is fewer than five"},
+    FlagText{"idle_above_mean", "the idle baseline is above the mean power: its dynamic energy is negative"},
     FlagText{"recorded", "from a recorded or synthetic source: no measurement of this machine"},
 };
 
@@ -55,8 +57,7 @@ class WindowMeter {
   WindowEnergy run() {
     look_at_samples();
     if (to_ <= from_) {
-      result_.energy = Absence::no_samples;
-      return describe();
+      return without_energy(Absence::no_samples);
     }
     const std::vector<Stretch> stretches = options_.use_counter ? counter_stretches() : std::vector<Stretch>{};
     const bool counted = std::any_of(stretches.begin(), stretches.end(),
@@ -83,8 +84,26 @@ class WindowMeter {
       if (!sample.power.value) continue;
       result_.power_kind = sample.power.kind;
       power_scope_ = sample.power.scope;
-      if (!result_.peak_power || *sample.power.value > *result_.peak_power) result_.peak_power = *sample.power.value;
+      raise_peak(*sample.power.value);
     }
+    if (from_ < to_) look_at_ends();
+  }
+
+  /// The energy holds the interpolated ends, so the peak does.
+  void look_at_ends() {
+    for (const SteadyTime end : {from_, to_}) {
+      const std::optional<PowerAt> there = power_at(trace_, end, longest_);
+      if (!there) continue;
+      raise_peak(there->power);
+      if (power_scope_) continue;
+      const PowerReading& nearest = trace_[there->sample].power;
+      result_.power_kind = nearest.kind;
+      power_scope_ = nearest.scope;
+    }
+  }
+
+  void raise_peak(Power power) {
+    if (!result_.peak_power || power > *result_.peak_power) result_.peak_power = power;
   }
 
   /// The window cut at every read of the counter; empty if the counter was never read.
@@ -269,13 +288,12 @@ class WindowMeter {
   WindowEnergy finish() {
     result_.covered = counted_ + integrated_;
     if (result_.covered <= Duration{}) {
-      result_.energy = result_.gaps.empty() ? Absence::no_samples : result_.gaps.front().reason;
-      return describe();
+      return without_energy(result_.gaps.empty() ? Absence::no_samples : result_.gaps.front().reason);
     }
     result_.method = counted_ <= Duration{}      ? EnergyMethod::power_integral
                      : integrated_ <= Duration{} ? EnergyMethod::counter
                                                  : EnergyMethod::mixed;
-    if (counted_ <= Duration{}) result_.scope = power_scope_;
+    if (counted_ <= Duration{}) result_.scope = power_scope_.value_or(result_.scope);
     result_.energy = energy_;
     const double accuracy = trace_.device().sensor.relative_accuracy.value_or(0.0);
     result_.uncertainty = counter_uncertainty() + integral_uncertainty_ + accuracy * energy_;
@@ -289,19 +307,38 @@ class WindowMeter {
     for (const CounterPower& step : counter_power(trace_)) {
       if (step.to <= from_ || step.from >= to_) continue;
       result_.power_kind = PowerKind::counter;
-      if (!result_.peak_power || step.power > *result_.peak_power) result_.peak_power = step.power;
+      raise_peak(step.power);
     }
     if (!result_.peak_power) result_.peak_power = Absence::no_samples;
+  }
+
+  /// What has no energy has no figures that follow from it, for the same reason.
+  WindowEnergy without_energy(Absence reason) {
+    result_.energy = reason;
+    result_.mean_power = reason;
+    if (!result_.peak_power) result_.peak_power = reason;
+    find_idle();
+    return describe();
   }
 
   void find_idle() {
     if (options_.idle) {
       result_.idle_power = *options_.idle;
-    } else if (!trace_.empty()) {
-      result_.idle_power = idle_power(trace_, trace_.front().time, trace_.back().time);
+    } else {
+      const IdleBaseline idle = trace_.empty() ? IdleBaseline{Absence::no_samples}
+                                               : idle_power(trace_, trace_.front().time, trace_.back().time);
+      result_.idle_power = idle.power;
+      result_.idle_lowest = idle.lowest;
+      result_.idle_readings = idle.readings;
+      if (idle.readings == 0 && !result_.energy) result_.idle_power = result_.energy.reason();
     }
-    result_.dynamic_energy = result_.idle_power ? Reading<Energy>{energy_ - *result_.idle_power * result_.covered}
-                                                : Reading<Energy>{result_.idle_power.reason()};
+    if (!result_.energy) {
+      result_.dynamic_energy = result_.energy.reason();
+    } else if (!result_.idle_power) {
+      result_.dynamic_energy = result_.idle_power.reason();
+    } else {
+      result_.dynamic_energy = energy_ - *result_.idle_power * result_.covered;
+    }
   }
 
   WindowEnergy describe() {
@@ -318,8 +355,11 @@ class WindowMeter {
     if (result_.duration < 2 * needed) flag(EnergyFlag::window_too_short);
     if (sensor.duty && *sensor.duty < 1) flag(EnergyFlag::part_time_sampling);
     if (from_power && result_.samples < 10) flag(EnergyFlag::sparse_samples);
-    if (result_.covered < 0.999 * result_.duration) flag(EnergyFlag::incomplete);
+    if (result_.energy && result_.covered < 0.999 * result_.duration) flag(EnergyFlag::incomplete);
     if (shared_) flag(EnergyFlag::shared_device);
+    if (result_.energy && result_.idle_lowest > 0 && result_.idle_lowest < 5) flag(EnergyFlag::few_idle_readings);
+    const bool both = result_.idle_power && result_.mean_power;
+    if (both && *result_.idle_power > (1 + 1e-9) * *result_.mean_power) flag(EnergyFlag::idle_above_mean);
     std::sort(result_.gaps.begin(), result_.gaps.end(), [](const Gap& a, const Gap& b) { return a.from < b.from; });
     return std::move(result_);
   }
@@ -331,7 +371,7 @@ class WindowMeter {
   Duration longest_;
   Power most_;
   WindowEnergy result_;
-  Scope power_scope_ = Scope::unknown;
+  std::optional<Scope> power_scope_;
   bool shared_ = false;
   Energy energy_;
   Energy integral_uncertainty_;
@@ -356,7 +396,7 @@ WindowEnergy energy_of(const Trace& trace, const EnergyOptions& options) {
   return energy_over(trace, trace.front().time, trace.back().time, options);
 }
 
-Reading<Power> idle_power(const Trace& trace, SteadyTime from, SteadyTime to) {
+IdleBaseline idle_power(const Trace& trace, SteadyTime from, SteadyTime to) {
   std::vector<double> watts;
   for (std::size_t i = trace.lower_bound(from); i < trace.size() && trace[i].time <= to; ++i) {
     if (trace[i].power.value) watts.push_back(trace[i].power.value->in(units::watt));
@@ -366,12 +406,12 @@ Reading<Power> idle_power(const Trace& trace, SteadyTime from, SteadyTime to) {
       if (step.to > from && step.from < to) watts.push_back(step.power.in(units::watt));
     }
   }
-  const std::size_t lowest = std::max<std::size_t>(watts.size() / 10, 5);
-  if (watts.size() < lowest) return Absence::no_samples;
+  if (watts.size() < kFewestForIdle) return {Absence::no_samples, 0, watts.size()};
+  const std::size_t lowest = (watts.size() + 9) / 10;
   std::nth_element(watts.begin(), watts.begin() + static_cast<std::ptrdiff_t>(lowest - 1), watts.end());
   double sum = 0;
   for (std::size_t i = 0; i < lowest; ++i) sum += watts[i];
-  return sum / static_cast<double>(lowest) * units::watt;
+  return {sum / static_cast<double>(lowest) * units::watt, lowest, watts.size()};
 }
 
 }  // namespace flopwatt::telemetry

@@ -37,6 +37,8 @@ enum class EnergyFlag : std::uint8_t {
   sparse_samples,      ///< fewer than ten samples, or a sample missing for long
   incomplete,          ///< a gap was not filled: energy is a lower bound
   shared_device,       ///< other processes ran on the device: the energy is theirs too
+  few_idle_readings,   ///< the lowest tenth that is the idle baseline holds fewer than five readings
+  idle_above_mean,     ///< the idle baseline is above the mean power: the dynamic energy is negative
   recorded,            ///< from a recorded or synthetic source, no measurement of this machine
 };
 [[nodiscard]] std::string_view key(EnergyFlag flag) noexcept;
@@ -64,8 +66,10 @@ struct WindowEnergy {
   units::Duration duration;               ///< to − from
   units::Duration covered;                ///< of which the energy tells
   Reading<units::Power> mean_power;       ///< energy / covered
-  Reading<units::Power> peak_power;       ///< highest power reading in the window (of its kind: a mean has no peaks)
+  Reading<units::Power> peak_power;       ///< highest reading in the window or interpolated at its ends (of its kind)
   Reading<units::Power> idle_power;       ///< baseline
+  std::size_t idle_lowest = 0;            ///< readings that the baseline is the mean of; 0 if it was given or is absent
+  std::size_t idle_readings = 0;          ///< of so many; 0 if it was given
   Reading<units::Energy> dynamic_energy;  ///< energy − idle · covered
   std::size_t samples = 0;                ///< in the window
   std::vector<Gap> gaps;
@@ -113,7 +117,16 @@ struct CounterPower {
 /// gives neither zeros nor double values.
 [[nodiscard]] std::vector<CounterPower> counter_power(const Trace& trace);
 
-/// The mean of the lowest tenth of the power readings in [from, to], at least five: absent with fewer.
-[[nodiscard]] Reading<units::Power> idle_power(const Trace& trace, SteadyTime from, SteadyTime to);
+/// What a device draws when nothing runs, as far as its readings tell.
+struct IdleBaseline {
+  Reading<units::Power> power;  ///< mean of the lowest
+  std::size_t lowest = 0;       ///< readings that it is the mean of; 0 where it is absent
+  std::size_t readings = 0;     ///< of so many
+};
+/// A tenth of fewer readings is less than one of them.
+inline constexpr std::size_t kFewestForIdle = 10;
+/// The mean of the lowest tenth, rounded up, of the power readings in [from, to]: of 20 readings two.  Where there are
+/// none, of the powers that the counter tells.  Absent for no_samples with fewer than kFewestForIdle.
+[[nodiscard]] IdleBaseline idle_power(const Trace& trace, SteadyTime from, SteadyTime to);
 
 }  // namespace flopwatt::telemetry

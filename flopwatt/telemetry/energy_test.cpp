@@ -290,5 +290,70 @@ TEST(Energy, IdleAndDynamicStandBesideTheTotal) {
   EXPECT_DOUBLE_EQ(energy_over(trace_of(samples), seconds(60), seconds(100), options).dynamic_energy->in(joule), 480);
 }
 
+// Two of twenty readings are a tenth: 10 W, and not the mean of five, (2 · 10 + 3 · 200) / 5 = 124 W.
+TEST(Energy, IdleIsTheLowestTenthAndSaysOfHowManyReadings) {
+  const auto trace = [](int idle, int busy) {
+    std::vector<Sample> samples;
+    for (int i = 0; i < idle + busy; ++i) {
+      samples.push_back({1.0 * i, Absence::not_supported, (i < idle ? 10 : 200) * watt});
+    }
+    return trace_of(samples);
+  };
+  const WindowEnergy twenty = energy_of(trace(2, 18));
+  EXPECT_DOUBLE_EQ(twenty.idle_power->in(watt), 10);
+  EXPECT_EQ(twenty.idle_lowest, 2U);
+  EXPECT_EQ(twenty.idle_readings, 20U);
+  EXPECT_TRUE(twenty.has(EnergyFlag::few_idle_readings));
+  // Rounded up: three of 21 are 10, 10 and 200 W.
+  EXPECT_DOUBLE_EQ(energy_of(trace(2, 19)).idle_power->in(watt), 220.0 / 3);
+  EXPECT_EQ(energy_of(trace(1, 9)).idle_lowest, 1U);
+  const WindowEnergy nine = energy_of(trace(1, 8));
+  EXPECT_TRUE(nine.idle_power.absent_for(Absence::no_samples));
+  EXPECT_TRUE(nine.dynamic_energy.absent_for(Absence::no_samples));
+  EXPECT_EQ(nine.idle_lowest, 0U);
+  EXPECT_EQ(nine.idle_readings, 9U);
+  EXPECT_FALSE(energy_of(trace(5, 45)).has(EnergyFlag::few_idle_readings));
+}
+
+// Between 100 W at 0 s and 500 W at 10 s, power is 340 W at 6 s and 420 W at 8 s: 380 W on average, no more than 420.
+TEST(Energy, APeakIsNeverBelowTheMeanOfAWindowBetweenSamples) {
+  const Trace trace = trace_of({{0, Absence::not_supported, 100 * watt},
+                                {10, Absence::not_supported, 500 * watt},
+                                {20, Absence::not_supported, 100 * watt}});
+  const WindowEnergy between = energy_over(trace, seconds(6), seconds(8));
+  EXPECT_EQ(between.samples, 0U);
+  EXPECT_NEAR(between.mean_power->in(watt), 380, 1e-9);
+  EXPECT_NEAR(between.peak_power->in(watt), 420, 1e-9);
+  EXPECT_EQ(between.scope, Scope::device);
+  EXPECT_EQ(between.power_kind, PowerKind::instant);
+  // One reading inside, at the foot of the ramp: the end is higher than it.
+  EXPECT_NEAR(energy_over(trace, seconds(0), seconds(8)).peak_power->in(watt), 420, 1e-9);
+  EXPECT_NEAR(energy_over(trace, seconds(6), seconds(14)).peak_power->in(watt), 500, 1e-9);
+}
+
+TEST(Energy, WithoutEnergyEveryFigureHasItsReasonAndNothingIsALowerBound) {
+  const Trace trace = trace_of({{0, Absence::not_asked, Absence::garbage}, {1, Absence::not_asked, Absence::garbage}});
+  EnergyOptions options;
+  options.use_counter = false;
+  const WindowEnergy energy = energy_of(trace, options);
+  EXPECT_TRUE(energy.energy.absent_for(Absence::garbage));
+  EXPECT_TRUE(energy.mean_power.absent_for(Absence::garbage));
+  EXPECT_TRUE(energy.peak_power.absent_for(Absence::garbage));
+  EXPECT_TRUE(energy.idle_power.absent_for(Absence::garbage));
+  EXPECT_TRUE(energy.dynamic_energy.absent_for(Absence::garbage));
+  EXPECT_FALSE(energy.has(EnergyFlag::incomplete));
+}
+
+TEST(Energy, AnIdlePowerAboveTheMeanIsFlagged) {
+  const Trace trace = trace_of({{0, Absence::not_supported, 100 * watt}, {1, Absence::not_supported, 100 * watt}});
+  EnergyOptions options;
+  options.idle = 150 * watt;
+  const WindowEnergy energy = energy_of(trace, options);
+  EXPECT_DOUBLE_EQ(energy.dynamic_energy->in(joule), -50);
+  EXPECT_TRUE(energy.has(EnergyFlag::idle_above_mean));
+  options.idle = 100 * watt;
+  EXPECT_FALSE(energy_of(trace, options).has(EnergyFlag::idle_above_mean));
+}
+
 }  // namespace
 }  // namespace flopwatt::telemetry

@@ -174,6 +174,15 @@ PowerIntegral integrate_power(const Trace& trace, SteadyTime from, SteadyTime to
   return Integrator{trace, from, to, longest}.run();
 }
 
+std::optional<PowerAt> power_at(const Trace& trace, SteadyTime time, Duration longest) {
+  const std::vector<Point> points = points_around(trace, time, time);
+  if (points.empty() || points.front().time > time || points.back().time < time) return std::nullopt;
+  const Point& a = points.front();
+  const Point& b = points.back();
+  if (to_duration(b.time - a.time) > longest) return std::nullopt;
+  return PowerAt{at(a, b, time), b.index};
+}
+
 Duration longest_trapezoid(const Trace& trace, SteadyTime from, SteadyTime to) {
   std::vector<std::int64_t> distances;
   std::size_t i = trace.lower_bound(from);

@@ -156,7 +156,7 @@ class Sampler::Worker : public std::enable_shared_from_this<Worker> {
     const SteadyTime now = steady_now();
     if (!idle.known || now - idle.since > kIdleRefresh) {
       const Trace& all = traces_[device];
-      idle = {true, now, all.empty() ? Absence::no_samples : idle_power(all, all.front().time, all.back().time)};
+      idle = {true, now, all.empty() ? Absence::no_samples : idle_power(all, all.front().time, all.back().time).power};
     }
     return idle.power;
   }

@@ -147,7 +147,7 @@ TEST(Sampler, TheTotalOutlivesWhatIsKept) {
 }
 
 TEST(Sampler, TheIdleBaselineIsThatOfAllThatIsKept) {
-  // Five readings of 100 W while nothing runs, then what runs draws 250 W.
+  // Ten readings of 100 W while nothing runs, then what runs draws 250 W.
   class Load final : public Source {
    public:
     std::string_view name() const override { return "load"; }
@@ -155,7 +155,7 @@ TEST(Sampler, TheIdleBaselineIsThatOfAllThatIsKept) {
     Snapshot read(std::size_t) override {
       Snapshot snapshot;
       snapshot.time = steady_now();
-      snapshot.power = {(++reads_ <= 5 ? 100 : 250) * watt, PowerKind::instant, Scope::device};
+      snapshot.power = {(++reads_ <= 10 ? 100 : 250) * watt, PowerKind::instant, Scope::device};
       return snapshot;
     }
 
@@ -164,7 +164,7 @@ TEST(Sampler, TheIdleBaselineIsThatOfAllThatIsKept) {
     int reads_ = 0;
   };
   Sampler sampler{one(std::make_unique<Load>())};
-  for (int i = 0; i < 5; ++i) sampler.read_now();
+  for (int i = 0; i < 10; ++i) sampler.read_now();
   const SteadyTime from = sampler.read_now()[0].time;
   std::this_thread::sleep_for(milliseconds{20});
   const SteadyTime to = sampler.read_now()[0].time;
