@@ -6,6 +6,7 @@
 
 #include "flopwatt/cli/shared_options.hpp"
 #include "flopwatt/cli/verbs.hpp"
+#include "flopwatt/report/energy_table.hpp"
 
 namespace flopwatt::cli {
 namespace {
@@ -39,6 +40,9 @@ Result<void> run_energy(const EnergyVerbOptions& options, Console& console) {
   }
   FLOPWATT_TRY(const engine::Facts facts, load_facts(options.data));
   FLOPWATT_TRY(const answers::Energy answer, engine::energy(facts, request));
+  if (options.output.format == report::Format::csv) {
+    return console.deliver(report::to_csv(report::energy_table(answer)), options.output.file);
+  }
   return present(console, options.output, answer);
 }
 

@@ -1,6 +1,10 @@
 #include "flopwatt/cli/shared_options.hpp"
 
+#include <array>
 #include <cstdlib>
+#include <iterator>
+#include <memory>
+#include <optional>
 
 namespace flopwatt::cli {
 
@@ -12,12 +16,24 @@ void add_format(Command& command, OutputOptions& output) {
                                                 {"latex", Format::latex},
                                                 {"csv", Format::csv}};
   command.group("Output");
-  command.add("--json", "", "one JSON object on stdout and nothing else",
-              [&output](const std::string& word) -> Result<void> {
-                if (word == "true") output.format = Format::json;
-                return {};
+  // Either may come first: the second one to ask for another format is refused.
+  const auto asked = std::make_shared<std::optional<Format>>();
+  const auto ask = [&output, asked](Format format) -> Result<void> {
+    if (*asked && **asked != format) return fail(Errc::usage, "--json and --format ask for different formats");
+    output.format = format;
+    *asked = format;
+    return {};
+  };
+  command.add(
+      "--json", "", "one JSON object on stdout and nothing else",
+      [ask](const std::string& word) -> Result<void> { return word == "true" ? ask(Format::json) : Result<void>{}; });
+  command.add("--format", "text|json|markdown|latex|csv", "how to print (csv: the tables only)",
+              [ask](const std::string& word) -> Result<void> {
+                std::array<std::string_view, std::size(kFormats)> names;
+                for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFormats[i].name;
+                FLOPWATT_TRY(const std::size_t i, read_choice(word, names));
+                return ask(kFormats[i].value);
               });
-  command.choice("--format", output.format, kFormats, "how to print (csv: the tables only)");
 }
 
 void add_output(Command& command, OutputOptions& output) {

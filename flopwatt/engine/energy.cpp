@@ -8,6 +8,7 @@
 #include "flopwatt/engine/energy_logs.hpp"
 #include "flopwatt/engine/energy_steps.hpp"
 #include "flopwatt/engine/facts.hpp"
+#include "flopwatt/units/text.hpp"
 
 namespace flopwatt::engine {
 namespace {
@@ -78,6 +79,12 @@ Result<answers::EnergyDevice> measure(const LoggedDevice& device, const EnergyRe
     return fail(Errc::bad_data,
                 fmt::format("its steps lie outside of what is logged of {}", device.trace.device().id()),
                 request.steps_file, "check --timezone and the dates of both logs");
+  }
+  if (request.from && from >= last) {
+    return fail(Errc::usage,
+                fmt::format("the log of {} ends {} after its beginning, before the window", device.trace.device().id(),
+                            units::to_text(telemetry::to_duration(last - first))),
+                "--from");
   }
   if ((request.from || request.to) && to <= from) {
     return fail(Errc::usage, "the window ends before it begins", "--from, --to");

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "flopwatt/io/file.hpp"
+#include "flopwatt/io/hash.hpp"
 #include "flopwatt/units/text.hpp"
 
 namespace flopwatt::engine {
@@ -108,8 +110,13 @@ void describe(const telemetry::Log& log, const std::string& file, answers::Energ
 
 Result<std::vector<LoggedDevice>> read_logs(const EnergyRequest& request, answers::Energy& answer) {
   std::vector<LoggedDevice> devices;
+  std::map<std::string, std::string> read_before;  // file by hash of its content
   for (const std::string& file : request.files) {
     FLOPWATT_TRY(const std::string bytes, io::read_file(file));
+    if (const auto [same, fresh] = read_before.try_emplace(io::sha256_hex(bytes), file); !fresh) {
+      return fail(Errc::bad_data, same->second == file ? "is given twice" : "has the content of " + same->second, file,
+                  "give it once: its energy would count twice");
+    }
     FLOPWATT_TRY(const telemetry::Log log, telemetry::read_log(bytes, file, request.reading));
     const std::size_t index = answer.logs.size();
     describe(log, file, answer);
