@@ -40,7 +40,8 @@ TEST(CustomDevice, EveryPrecisionFindsItsOwnStatedPeak) {
 }
 
 TEST(CustomDevice, RefusesFiguresThatNoDeviceHas) {
-  constexpr double kBad[] = {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")};
+  constexpr double kBad[] = {0.0, -1.0, std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::quiet_NaN()};
   for (const double value : kBad) {
     const auto rate = make_custom(Precision::float16, {value * units::teraflop_per_second, {}, {}});
     ASSERT_FALSE(rate);
