@@ -49,7 +49,7 @@ sanitize:
 	tools/install-deps.sh build fuzz
 	$(call configure,asan-ubsan)
 	$(call build,asan-ubsan)
-	$(call ctest,asan-ubsan)
+	$(call ctest,asan-ubsan,-LE 'lint|browser|slurm')
 
 # Every public header compiles alone.
 headers:

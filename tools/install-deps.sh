@@ -12,6 +12,7 @@ declare -A packages=(
   [format]="clang-format-19"
   [lint]="clang-19 clang-tidy-19 clang-format-19"
   [fuzz]="clang-19 libclang-rt-19-dev"
+  [fast]="mold"
   [bench]="libbenchmark-dev"
   # A Slurm of one node, on which a test runs a sweep as a job array.
   [slurm]="slurm-wlm munge"
