@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "flopwatt/report/json.hpp"
@@ -103,9 +105,15 @@ void write_totals(JsonWriter& json, const answers::Energy& answer) {
   json.key("totals").begin_array();
   for (const answers::EnergyTotal& total : answer.totals) {
     json.begin_object().member("scope", key(total.scope)).member("devices", total.devices);
-    json.member("energy_joules", total.energy.in(units::joule));
-    json.member("uncertainty_joules", total.uncertainty.in(units::joule)).key("dynamic_energy_joules");
-    if (total.dynamic_energy) {
+    // Of devices that all have none there is no sum, and 0 J would be one.
+    const bool any =
+        std::any_of(answer.devices.begin(), answer.devices.end(), [&](const answers::EnergyDevice& device) {
+          return device.counted && device.window.scope == total.scope && device.window.energy;
+        });
+    json.member("energy_joules", any ? std::optional{total.energy.in(units::joule)} : std::nullopt);
+    json.member("uncertainty_joules", any ? std::optional{total.uncertainty.in(units::joule)} : std::nullopt);
+    json.key("dynamic_energy_joules");
+    if (any && total.dynamic_energy) {
       json.value(total.dynamic_energy->in(units::joule));
     } else {
       json.null();
