@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "flopwatt/telemetry/testing/script.hpp"
@@ -36,7 +38,12 @@ std::uint32_t answer(std::size_t device, const char* key, double truth, Number* 
   if (script().time() >= script().number(device, "lost_at", 1e300)) return 0xFFFFFFFF;
   const auto set = script().find(device, key);
   if (const auto code = Script::code(set)) return *code;
-  *out = set ? static_cast<Number>(std::strtoll(set->c_str(), nullptr, 10)) : static_cast<Number>(std::round(truth));
+  // A counter in steps of 0 has no finite value: the driver then gives its largest number.
+  constexpr auto kMost = std::numeric_limits<Number>::max();
+  const bool fits = std::isfinite(truth) && truth < static_cast<double>(kMost);
+  *out = set    ? static_cast<Number>(std::strtoll(set->c_str(), nullptr, 10))
+         : fits ? static_cast<Number>(std::round(truth))
+                : kMost;
   return kSuccess;
 }
 
