@@ -19,8 +19,10 @@ FUZZ_SECONDS ?= 60
 FLOPWATT_SHARED ?= $(realpath ../shared/data)
 export FLOPWATT_SKIP_DEPS
 
-# Quicker where they happen to be installed, never needed.
-faster = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
+# Quicker where they happen to be installed, never needed.  Without ccache the modules are compiled eight sources at a
+# time, in a third of the time.
+faster = $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,\
+              -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8) \
          $(if $(shell command -v mold),-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold)
 configure = cmake --preset $(1) --log-level=WARNING -DFLOPWATT_SHARED='$(FLOPWATT_SHARED)' \
             -DFLOPWATT_WERROR=$(WERROR) $(faster) $(CMAKE_ARGS) $(2) >/dev/null
@@ -44,10 +46,11 @@ test:
 	$(call build,release,--target report-assets)
 	$(call ctest,release)
 
-# With clang: the second compiler that everything must pass, and quicker than GCC at instrumented code.
+# With clang: the second compiler that everything must pass, and quicker than GCC at instrumented code.  Each source by
+# itself: it must include what it uses.
 sanitize:
 	tools/install-deps.sh build fuzz
-	$(call configure,asan-ubsan)
+	$(call configure,asan-ubsan,-DCMAKE_UNITY_BUILD=OFF)
 	$(call build,asan-ubsan)
 	$(call ctest,asan-ubsan,-LE 'lint|browser|slurm')
 
@@ -65,7 +68,7 @@ bench:
 
 lint:
 	tools/install-deps.sh build lint
-	$(call configure,lint)
+	$(call configure,lint,-DCMAKE_UNITY_BUILD=OFF)
 	$(call build,lint)
 	$(call build,lint,--target all_verify_interface_header_sets)
 	$(call ctest,lint,-L lint)

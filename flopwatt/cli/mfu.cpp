@@ -9,7 +9,7 @@ namespace {
 
 /// Rates beyond these are typing mistakes.
 constexpr RealRange kTokenRate{.min = 0, .max = 1e15};
-constexpr RealRange kSeconds{.min = 0, .max = 1e12};
+constexpr RealRange kElapsedSeconds{.min = 0, .max = 1e12};
 /// A reported MFU of 0 says nothing; one above 1 is worth asking about (11 has been published), but one of 35 is a
 /// percentage.
 constexpr RealRange kReported{.min = 1e-6, .max = 20};
@@ -47,8 +47,8 @@ Result<void> run_mfu(const MfuOptions& options, Console& console) {
 void add_measured(Command& command, MfuOptions& options) {
   command.group("Measured: one of");
   command.real("--tokens-per-second", "N", options.request.tokens_per_second, kTokenRate, "of the whole job");
-  command.real("--step-time", "SECONDS", options.step_time, kSeconds, "of one optimizer step or pass");
-  command.real("--elapsed-seconds", "SECONDS", options.elapsed, kSeconds, "of a whole generation");
+  command.real("--step-time", "SECONDS", options.step_time, kElapsedSeconds, "of one optimizer step or pass");
+  command.real("--elapsed-seconds", "SECONDS", options.elapsed, kElapsedSeconds, "of a whole generation");
   command.real("--reported-mfu", "FRACTION", options.request.reported_mfu, kReported,
                "that somebody reports for this run: which peak was it divided by?");
 }

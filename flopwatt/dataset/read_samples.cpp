@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "flopwatt/base/text.hpp"
 #include "flopwatt/dataset/dataset.hpp"
 #include "flopwatt/io/csv.hpp"
 #include "flopwatt/io/hash.hpp"
@@ -93,12 +94,6 @@ constexpr std::array kTexts{TextColumn{"model_name", &Observation::model},
                             TextColumn{"io_latency_pattern", &Observation::io_latency_pattern}};
 constexpr std::array<std::string_view, 2> kDeviceColumns{"device", "hardware"};
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
-}
-
 std::string lower(std::string_view text) {
   std::string out{text};
   std::transform(out.begin(), out.end(), out.begin(),
@@ -179,7 +174,7 @@ Result<Columns> find_columns(const CsvTable& table) {
 }
 
 Result<std::optional<bool>> flag(const CsvTable& table, std::size_t row, std::size_t column) {
-  const std::string_view cell = trim(table.cell(row, column));
+  const std::string_view cell = base::trimmed(table.cell(row, column));
   if (is_missing_text(cell)) return std::optional<bool>{};
   const std::string word = lower(cell);
   if (word == "true" || word == "1") return std::optional<bool>{true};
@@ -191,14 +186,14 @@ Result<Observation> read_row(const CsvTable& table, std::size_t row, const Colum
   Observation observation;
   observation.line = table.line(row);
   for (const auto& [index, column] : columns.numbers) {
-    if (is_bracketed(trim(table.cell(row, index)))) continue;
+    if (is_bracketed(base::trimmed(table.cell(row, index)))) continue;
     FLOPWATT_TRY(const auto value, table.number(row, index));
     if (value) column->store(observation, *value);
   }
   for (const auto& [index, column] : columns.flags) {
     FLOPWATT_TRY(observation.*column.member, flag(table, row, index));
   }
-  for (const auto& [index, column] : columns.texts) observation.*column.member = trim(table.cell(row, index));
+  for (const auto& [index, column] : columns.texts) observation.*column.member = base::trimmed(table.cell(row, index));
   if (is_missing_text(observation.io_latency_profile)) observation.io_latency_profile.clear();
   if (is_missing_text(observation.io_latency_pattern)) observation.io_latency_pattern.clear();
   observation.precision = units::parse_precision(observation.dtype);
@@ -253,7 +248,7 @@ Result<std::vector<Dataset>> read_samples(std::string_view text, std::string_vie
     if (!options.device.empty()) {
       dataset = &dataset_of(options.device, DeviceOrigin::option);
     } else if (columns.device) {
-      const std::string_view cell = trim(table.cell(row, *columns.device));
+      const std::string_view cell = base::trimmed(table.cell(row, *columns.device));
       if (is_missing_text(cell)) {
         return fail(table.error(row, *columns.device, "the device is not named", "fill the cell or pass --device"));
       }

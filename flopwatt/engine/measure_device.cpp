@@ -20,7 +20,7 @@ using workload::Process;
 
 /// Sizes of products that are tried, and the copy; beside them the library starts, and a slow product takes its time.
 constexpr double kSpells = 8;
-constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::seconds kMeasuringPatience{120};
 
 struct Measured {
   std::optional<workload::Ready> ready;
@@ -59,7 +59,7 @@ Result<Measured> measure(const std::string& program, const workload::Job& job) {
   FLOPWATT_TRY_VOID(process.write_line(workload::write(job)));
   Measured measured;
   const auto patience =
-      kPatience + std::chrono::milliseconds{static_cast<std::int64_t>(kSpells * 1e3 * job.sample_seconds)};
+      kMeasuringPatience + std::chrono::milliseconds{static_cast<std::int64_t>(kSpells * 1e3 * job.sample_seconds)};
   if (const auto heard = listen(process, patience, measured); !heard) measured.reason = heard.error().message();
   return measured;
 }

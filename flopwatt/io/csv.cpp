@@ -10,18 +10,13 @@
 #include <limits>
 #include <utility>
 
+#include "flopwatt/base/text.hpp"
 #include "flopwatt/io/text_encoding.hpp"
 
 namespace flopwatt::io {
 namespace {
 
 constexpr std::array kDelimiters = {',', ';', '\t'};  // the first wins a tie
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool equal_ignoring_case(std::string_view text, std::string_view lower) {
   return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
@@ -168,7 +163,7 @@ class CsvParser {
 
   Result<void> take_header(const std::vector<CsvTable::Cell>& header, std::size_t line) {
     for (const CsvTable::Cell& cell : header) {
-      const std::string_view name = trimmed(std::string_view{text_ + cell.begin, cell.size});
+      const std::string_view name = base::trimmed(std::string_view{text_ + cell.begin, cell.size});
       if (!name.empty() && table_.find_column(name)) {
         return fail(Errc::bad_data, fmt::format("column \"{}\" appears twice", base::excerpt(name, 40)),
                     line_place(line), "rename or delete one");
@@ -224,7 +219,7 @@ std::string_view CsvTable::cell(std::size_t row, std::size_t column) const {
 }
 
 Result<std::optional<double>> CsvTable::number(std::size_t row, std::size_t column) const {
-  const std::string_view text = trimmed(cell(row, column));
+  const std::string_view text = base::trimmed(cell(row, column));
   if (is_missing(text)) return std::optional<double>{};
   const std::string_view digits = text.front() == '+' ? text.substr(1) : text;
   double value = 0.0;
@@ -251,7 +246,7 @@ Result<std::optional<double>> CsvTable::number(std::size_t row, std::size_t colu
 }
 
 Result<std::optional<std::int64_t>> CsvTable::integer(std::size_t row, std::size_t column) const {
-  const std::string_view text = trimmed(cell(row, column));
+  const std::string_view text = base::trimmed(cell(row, column));
   std::int64_t exact = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), exact);
   if (status == std::errc{} && end == text.data() + text.size()) return std::optional<std::int64_t>{exact};

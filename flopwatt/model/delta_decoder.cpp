@@ -102,7 +102,7 @@ void read_delta_decoder(Draft& draft, const DeltaDecoder& defaults) {
   text.token_embedding("embed_tokens", sizes.vocabulary);
   text.layers(sizes.layers, "layers", kind_of, [&](Layer& layer, std::pair<bool, bool> kind) {
     layer.rms_norm("input_layernorm", sizes.hidden);
-    kind.first ? gated_attention(layer, sizes, attention_bias) : gated_delta(layer, "linear_attn", mixer);
+    kind.first ? gated_attention(layer, sizes, attention_bias) : gated_delta_mixer(layer, "linear_attn", mixer);
     layer.rms_norm("post_attention_layernorm", sizes.hidden);
     if (!kind.second) return gated_mlp(layer, "mlp", {.width = sizes.ffn, .activation = activation});
     defaults.experts->fused ? fused_routed_experts(layer, "mlp", mixture, {}) : routed_experts(layer, "mlp", mixture);

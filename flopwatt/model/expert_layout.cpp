@@ -127,7 +127,7 @@ constexpr std::size_t kUnits = 4;  ///< gate and up, down, and the biases of bot
 std::size_t unit_of(const ExpertName& name) { return (name.role == Role::down ? 1U : 0U) + (name.bias ? 2U : 0U); }
 
 /// What one layer's experts are, from the census.
-struct Shape {
+struct ExpertShape {
   std::int64_t experts = 0;
   std::array<std::int64_t, 2> inputs{};   ///< of one expert: of gate and up, of down
   std::array<std::int64_t, 2> outputs{};  ///< gate and up together
@@ -136,12 +136,12 @@ struct Shape {
 
 struct LayerSides {
   std::string module;
-  Shape shape;
+  ExpertShape shape;
   std::array<Side, kUnits> census, listed;
   bool taken = false;  ///< a tensor of the census stands in the file under its own name
 };
 
-void add_to_shape(const ExpertName& name, const Tensor& tensor, Shape& shape) {
+void add_to_shape(const ExpertName& name, const Tensor& tensor, ExpertShape& shape) {
   if (name.bias || tensor.use != Use::product || tensor.k < 1 || tensor.n < 1) return;
   shape.experts = static_cast<std::int64_t>((elements(tensor) * tensor.copies / Count{tensor.k} / tensor.n).value());
   const std::size_t which = name.role == Role::down ? 1 : 0;
@@ -151,7 +151,7 @@ void add_to_shape(const ExpertName& name, const Tensor& tensor, Shape& shape) {
 }
 
 /// Every role once, or once an expert; gate and up both or together.
-bool complete(const Side& side, const Shape& shape, bool down) {
+bool complete(const Side& side, const ExpertShape& shape, bool down) {
   std::set<std::pair<Role, std::int64_t>> seen;
   for (const Side::Member& m : side.members) {
     if (m.expert.has_value() != side.split() || m.expert.value_or(0) >= shape.experts) return false;
@@ -165,12 +165,12 @@ bool complete(const Side& side, const Shape& shape, bool down) {
 }
 
 /// Outputs of one expert in a tensor of this role.
-std::int64_t outputs_of(Role role, const Shape& shape) {
+std::int64_t outputs_of(Role role, const ExpertShape& shape) {
   if (role == Role::down) return shape.outputs[1];
   return shape.gated && role != Role::gate_up ? shape.outputs[0] / 2 : shape.outputs[0];
 }
 
-bool fits(const StoredTensor& stored, const Side::Member& member, bool bias, const Shape& shape) {
+bool fits(const StoredTensor& stored, const Side::Member& member, bool bias, const ExpertShape& shape) {
   const std::int64_t n = outputs_of(member.role, shape);
   const std::int64_t k = shape.inputs[member.role == Role::down ? 1 : 0];
   const std::int64_t e = shape.experts;

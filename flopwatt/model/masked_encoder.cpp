@@ -7,20 +7,20 @@
 namespace flopwatt::model {
 namespace {
 
-struct Shape {
+struct EncoderShape {
   std::int64_t vocabulary = 1, hidden = 1, layers = 1, heads = 1, ffn = 1, positions = 1, types = 1;
   Activation activation = Activation::gelu;
 };
 
-Shape read_shape(const ConfigReader& config) {
-  const Shape shape{.vocabulary = config.size("vocab_size"),
-                    .hidden = config.size("hidden_size"),
-                    .layers = config.layers("num_hidden_layers"),
-                    .heads = config.size("num_attention_heads"),
-                    .ffn = config.size("intermediate_size"),
-                    .positions = config.size("max_position_embeddings"),
-                    .types = config.size("type_vocab_size"),
-                    .activation = read_activation(config, "hidden_act", Activation::gelu)};
+EncoderShape read_encoder_shape(const ConfigReader& config) {
+  const EncoderShape shape{.vocabulary = config.size("vocab_size"),
+                           .hidden = config.size("hidden_size"),
+                           .layers = config.layers("num_hidden_layers"),
+                           .heads = config.size("num_attention_heads"),
+                           .ffn = config.size("intermediate_size"),
+                           .positions = config.size("max_position_embeddings"),
+                           .types = config.size("type_vocab_size"),
+                           .activation = read_activation(config, "hidden_act", Activation::gelu)};
   const std::string positions = config.text("position_embedding_type", "absolute");
   config.require(positions == "absolute", "position_embedding_type", "is not 'absolute': not supported");
   config.require(!config.flag("add_cross_attention", false), "add_cross_attention", "is true: not supported");
@@ -28,7 +28,7 @@ Shape read_shape(const ConfigReader& config) {
 }
 
 /// Norms stand behind each sublayer and take in its residual.
-void encoder_layer(Layer& layer, const Shape& shape, std::int64_t head_dim, bool causal) {
+void encoder_layer(Layer& layer, const EncoderShape& shape, std::int64_t head_dim, bool causal) {
   self_attention(layer, "attention",
                  {.heads = shape.heads,
                   .kv_heads = shape.heads,
@@ -58,7 +58,7 @@ Linear top(std::string_view name, std::int64_t in, std::int64_t out, Rows rows) 
 }
 
 /// A product before the vocabulary's, with a norm; the vocabulary product is the embedding again, with a bias.
-void masked_head(Draft& draft, StackBuilder& stack, const Shape& shape, const MaskedEncoder& line) {
+void masked_head(Draft& draft, StackBuilder& stack, const EncoderShape& shape, const MaskedEncoder& line) {
   const bool tied = draft.tied_embeddings(true);
   draft.model.tied_embeddings = tied;
   Module module = stack.outside(std::string{line.head});
@@ -80,7 +80,7 @@ void masked_head(Draft& draft, StackBuilder& stack, const Shape& shape, const Ma
       Rows::logits;
 }
 
-void put_on_top(Draft& draft, StackBuilder& stack, const Shape& shape, const MaskedEncoder& line,
+void put_on_top(Draft& draft, StackBuilder& stack, const EncoderShape& shape, const MaskedEncoder& line,
                 const std::string& body) {
   Module outside = stack.outside("");
   const std::int64_t h = shape.hidden;
@@ -115,7 +115,7 @@ void put_on_top(Draft& draft, StackBuilder& stack, const Shape& shape, const Mas
 
 void read_masked_encoder(Draft& draft, const MaskedEncoder& line) {
   const ConfigReader& config = draft.config;
-  const Shape shape = read_shape(config);
+  const EncoderShape shape = read_encoder_shape(config);
   const std::int64_t head_dim = divide_heads(config, "num_attention_heads", shape.hidden, shape.heads);
   if (draft.model.class_name.empty()) {
     config.note("no class is named: the body with its pooler");

@@ -11,7 +11,7 @@
 namespace flopwatt::model {
 namespace {
 
-struct Shape {
+struct QwenVisionShape {
   std::int64_t hidden = 1, layers = 1, heads = 1, ffn = 1;
   std::int64_t out = 1;  ///< width of the tokens that the language model gets
   std::int64_t channels = 3, patch = 1, temporal = 1, merge = 1;
@@ -30,15 +30,16 @@ struct Shape {
 };
 
 /// What the three have in common; `hidden` and `ffn` differ in their keys.
-Shape read_shape(const ConfigReader& config, std::int64_t hidden, const Shape& defaults) {
-  Shape shape{.hidden = hidden,
-              .layers = config.layers({"depth", "num_hidden_layers"}, defaults.layers),
-              .heads = config.shape({"num_heads", "num_attention_heads"}, defaults.heads),
-              // The classes read `in_channels` alone; the older files say `in_chans`.
-              .channels = config.size({"in_channels", "in_chans"}, 3),
-              .patch = config.size("patch_size", defaults.patch),
-              .temporal = config.size("temporal_patch_size", 2),
-              .merge = config.size("spatial_merge_size", 2)};
+QwenVisionShape read_qwen_vision_shape(const ConfigReader& config, std::int64_t hidden,
+                                       const QwenVisionShape& defaults) {
+  QwenVisionShape shape{.hidden = hidden,
+                        .layers = config.layers({"depth", "num_hidden_layers"}, defaults.layers),
+                        .heads = config.shape({"num_heads", "num_attention_heads"}, defaults.heads),
+                        // The classes read `in_channels` alone; the older files say `in_chans`.
+                        .channels = config.size({"in_channels", "in_chans"}, 3),
+                        .patch = config.size("patch_size", defaults.patch),
+                        .temporal = config.size("temporal_patch_size", 2),
+                        .merge = config.size("spatial_merge_size", 2)};
   (void)divide_heads(config, "num_heads", shape.hidden, shape.heads);
   config.require(shape.patch <= kMaxPatch && shape.channels <= 64 && shape.temporal <= 64, "patch_size",
                  "is too large");
@@ -49,7 +50,7 @@ Shape read_shape(const ConfigReader& config, std::int64_t hidden, const Shape& d
   return shape;
 }
 
-StackBuilder open_stack(const Draft& draft, const Shape& shape, const std::string& prefix, bool patch_bias) {
+StackBuilder open_stack(const Draft& draft, const QwenVisionShape& shape, const std::string& prefix, bool patch_bias) {
   draft.model.vision = VisionInput{.patch = shape.patch, .merge = shape.merge, .temporal_patch = shape.temporal};
   StackBuilder stack{StackRole::vision, shape.hidden, prefix};
   patch_embedding(stack.outside() / "patch_embed", shape.hidden,
@@ -61,7 +62,7 @@ StackBuilder open_stack(const Draft& draft, const Shape& shape, const std::strin
   return stack;
 }
 
-void merger_products(Module merger, const Shape& shape, std::string_view first, std::string_view second) {
+void merger_products(Module merger, const QwenVisionShape& shape, std::string_view first, std::string_view second) {
   const std::int64_t patches_a_row = shape.merge * shape.merge;
   merger.linear(projector(first, shape.joined(), shape.joined(), true, patches_a_row));
   merger.linear(projector(second, shape.joined(), shape.out, true, patches_a_row));
@@ -71,7 +72,8 @@ void merger_products(Module merger, const Shape& shape, std::string_view first, 
 
 void qwen2_vision(const Draft& draft, const std::string& prefix) {
   const ConfigReader config = vision_part(draft);
-  Shape shape = read_shape(config, config.shape("embed_dim", 1280), {.layers = 32, .heads = 16, .patch = 14});
+  QwenVisionShape shape =
+      read_qwen_vision_shape(config, config.shape("embed_dim", 1280), {.layers = 32, .heads = 16, .patch = 14});
   shape.out = config.shape("hidden_size", 3584);
   const double ratio = config.number("mlp_ratio", 4);
   config.require(ratio > 0 && ratio <= 1024, "mlp_ratio", "is not a number from 0 to 1024");
@@ -93,7 +95,8 @@ void qwen2_vision(const Draft& draft, const std::string& prefix) {
 
 void qwen2_5_vision(const Draft& draft, const std::string& prefix) {
   const ConfigReader config = vision_part(draft);
-  Shape shape = read_shape(config, config.shape("hidden_size", 3584), {.layers = 32, .heads = 16, .patch = 14});
+  QwenVisionShape shape =
+      read_qwen_vision_shape(config, config.shape("hidden_size", 3584), {.layers = 32, .heads = 16, .patch = 14});
   shape.out = config.shape("out_hidden_size", 3584);
   shape.ffn = config.shape("intermediate_size", 3420);
   const Activation activation = read_activation(config, "hidden_act", Activation::silu);
@@ -121,7 +124,8 @@ void qwen2_5_vision(const Draft& draft, const std::string& prefix) {
 
 void qwen3_vision(const Draft& draft, const std::string& prefix, const Qwen3Vision& form) {
   const ConfigReader config = vision_part(draft);
-  Shape shape = read_shape(config, config.shape("hidden_size", 1152), {.layers = 27, .heads = 16, .patch = 16});
+  QwenVisionShape shape =
+      read_qwen_vision_shape(config, config.shape("hidden_size", 1152), {.layers = 27, .heads = 16, .patch = 16});
   shape.out = config.shape("out_hidden_size", 3584);
   shape.ffn = config.shape("intermediate_size", 4304);
   const std::int64_t positions = config.shape("num_position_embeddings", 2304);

@@ -122,19 +122,19 @@ std::optional<Head> head_of_class(std::string_view class_name) noexcept {
     Head head;
   };
   // The longest first: "LMHeadModel" before "Model".
-  static constexpr std::array<Ending, 11> kEndings{{{"ForSequenceClassification", Head::sequence_class},
-                                                    {"ForConditionalGeneration", Head::language_model},
-                                                    {"ForTokenClassification", Head::token_class},
-                                                    {"ForQuestionAnswering", Head::answer_span},
-                                                    {"ForPreTraining", Head::masked_model},
-                                                    {"WithLMHeadModel", Head::language_model},
-                                                    {"ForMaskedLM", Head::masked_model},
-                                                    {"LMHeadModel", Head::language_model},
-                                                    {"ForCausalLM", Head::language_model},
-                                                    {"ForRewardModel", Head::none},
-                                                    {"Model", Head::none}}};
+  static constexpr std::array<Ending, 11> kClassEndings{{{"ForSequenceClassification", Head::sequence_class},
+                                                         {"ForConditionalGeneration", Head::language_model},
+                                                         {"ForTokenClassification", Head::token_class},
+                                                         {"ForQuestionAnswering", Head::answer_span},
+                                                         {"ForPreTraining", Head::masked_model},
+                                                         {"WithLMHeadModel", Head::language_model},
+                                                         {"ForMaskedLM", Head::masked_model},
+                                                         {"LMHeadModel", Head::language_model},
+                                                         {"ForCausalLM", Head::language_model},
+                                                         {"ForRewardModel", Head::none},
+                                                         {"Model", Head::none}}};
   if (class_name.empty()) return Head::language_model;
-  for (const Ending& ending : kEndings) {
+  for (const Ending& ending : kClassEndings) {
     if (!class_name.ends_with(ending.text)) continue;
     if (class_name.ends_with("RewardModel")) return std::nullopt;
     return ending.head;

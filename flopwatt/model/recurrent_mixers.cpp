@@ -21,7 +21,7 @@ void scale(Module& mixer, std::string_view name, std::int64_t width) {
 
 }  // namespace
 
-void mamba1(Layer& layer, std::string_view name, const Mamba1& spec) {
+void mamba1_mixer(Layer& layer, std::string_view name, const Mamba1& spec) {
   Module mixer = layer / name;
   mixer.linear(projection("in_proj", "mamba.in", layer.hidden(), 2 * spec.inner, spec.bias));
   convolution(mixer, spec.inner, spec.kernel, spec.conv_bias);
@@ -44,7 +44,7 @@ void mamba1(Layer& layer, std::string_view name, const Mamba1& spec) {
                                         .conv_kernel = spec.kernel};
 }
 
-void mamba2(Layer& layer, std::string_view name, const Mamba2& spec) {
+void mamba2_mixer(Layer& layer, std::string_view name, const Mamba2& spec) {
   const std::int64_t inner = spec.heads * spec.head_dim;
   const std::int64_t channels = inner + 2 * spec.groups * spec.state;  // x, B and C
   Module mixer = layer / name;
@@ -65,7 +65,7 @@ void mamba2(Layer& layer, std::string_view name, const Mamba2& spec) {
                                         .conv_kernel = spec.kernel};
 }
 
-void gated_delta(Layer& layer, std::string_view name, const GatedDelta& spec) {
+void gated_delta_mixer(Layer& layer, std::string_view name, const GatedDelta& spec) {
   const std::int64_t keys = spec.key_heads * spec.key_dim;
   const std::int64_t values = spec.value_heads * spec.value_dim;
   const std::int64_t channels = 2 * keys + values;

@@ -17,7 +17,7 @@ struct Mamba1 {
   bool inner_norms = false;  ///< step, B and C are normalised (Jamba, arXiv 2403.19887)
 };
 /// in_proj, conv1d, x_proj, dt_proj, A_log, D, out_proj.
-void mamba1(Layer& layer, std::string_view name, const Mamba1& mixer);
+void mamba1_mixer(Layer& layer, std::string_view name, const Mamba1& mixer);
 
 /// Mamba 2 (arXiv 2405.21060): heads of channels that share their decay, groups of heads that share B and C.
 struct Mamba2 {
@@ -26,13 +26,13 @@ struct Mamba2 {
   bool bias = false;  ///< of the projections in and out
 };
 /// in_proj, conv1d, dt_bias, A_log, D, norm, out_proj.
-void mamba2(Layer& layer, std::string_view name, const Mamba2& mixer);
+void mamba2_mixer(Layer& layer, std::string_view name, const Mamba2& mixer);
 
 /// The gated delta rule (arXiv 2412.06464): a state of [key_dim, value_dim] for every value head.
 struct GatedDelta {
   std::int64_t key_heads = 0, value_heads = 0, key_dim = 0, value_dim = 0, kernel = 0;
   bool fused = true;  ///< in_proj_qkvz and in_proj_ba, or in_proj_qkv, _z, _b and _a
 };
-void gated_delta(Layer& layer, std::string_view name, const GatedDelta& mixer);
+void gated_delta_mixer(Layer& layer, std::string_view name, const GatedDelta& mixer);
 
 }  // namespace flopwatt::model

@@ -10,16 +10,6 @@ namespace {
 
 constexpr std::size_t kPlacesShown = 3;
 
-std::string places(const audit::Finding& finding) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kPlacesShown, finding.places.size()); ++i) {
-    // The folder is what the reader has just typed.
-    const std::string& place = finding.places[i];
-    text += (i > 0 ? ", " : "") + place.substr(place.find_last_of('/') + 1);
-  }
-  return finding.places.size() > kPlacesShown ? text + ", …" : text;
-}
-
 Section findings_of(const answers::Audit& answer, const audit::DeviceSummary& device) {
   Section section{.heading = fmt::format("{}: {} rows, {} of them counted", device.device, device.rows, device.counted),
                   .facts = {},
@@ -29,7 +19,8 @@ Section findings_of(const answers::Audit& answer, const audit::DeviceSummary& de
     section.facts.push_back(
         {std::string{audit::name(finding.severity)}, fmt::format("{}: {}", finding.code, finding.text), ""});
     if (!finding.remedy.empty()) section.facts.push_back({"", finding.remedy, ""});
-    if (finding.rows > 0) section.facts.push_back({"", fmt::format("{} rows: {}", finding.rows, places(finding)), ""});
+    if (finding.rows > 0)
+      section.facts.push_back({"", fmt::format("{} rows: {}", finding.rows, places_text(finding, kPlacesShown)), ""});
   }
   if (section.facts.empty()) section.facts.push_back({"", "nothing found", ""});
   return section;

@@ -6,12 +6,6 @@ namespace {
 
 using io::JsonWriter;
 
-void write_strings(JsonWriter& json, std::string_view key, const std::vector<std::string>& strings) {
-  json.key(key).begin_array();
-  for (const std::string& text : strings) json.value(text);
-  json.end_array();
-}
-
 void write_finding(JsonWriter& json, const audit::Finding& finding) {
   json.begin_object().member("code", finding.code).member("severity", audit::name(finding.severity));
   json.member("device", finding.device).member("rows", finding.rows);

@@ -43,12 +43,6 @@ void write_peaks(JsonWriter& json, const device::Device& d) {
   json.end_array();
 }
 
-void write_strings(JsonWriter& json, std::string_view key, const std::vector<std::string>& strings) {
-  json.key(key).begin_array();
-  for (const std::string& text : strings) json.value(text);
-  json.end_array();
-}
-
 void write_units(JsonWriter& json, const device::Device& d) {
   json.key("units");
   if (!d.compute_units) {

@@ -36,6 +36,12 @@ std::string finish_answer(JsonWriter&& json, const std::vector<std::string>& not
   return std::move(json).take();
 }
 
+void write_strings(JsonWriter& json, std::string_view key, const std::vector<std::string>& strings) {
+  json.key(key).begin_array();
+  for (const std::string& text : strings) json.value(text);
+  json.end_array();
+}
+
 void member(JsonWriter& json, std::string_view key, units::Count count) { json.member(key, count.value()); }
 
 void member_quotient(JsonWriter& json, std::string_view key, units::Count dividend, units::Count divisor) {

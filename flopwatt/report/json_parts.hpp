@@ -24,6 +24,9 @@ void write_flags(io::JsonWriter& json, const std::vector<answers::Flag>& flags);
 /// `"notes": […]}`
 [[nodiscard]] std::string finish_answer(io::JsonWriter&& json, const std::vector<std::string>& notes);
 
+/// `"key": ["…", …]`
+void write_strings(io::JsonWriter& json, std::string_view key, const std::vector<std::string>& strings);
+
 /// An exact integer.
 void member(io::JsonWriter& json, std::string_view key, units::Count count);
 /// An exact integer where the division has no rest, else a double.

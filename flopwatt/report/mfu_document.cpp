@@ -12,7 +12,7 @@ namespace {
 
 using units::to_text;
 
-constexpr double kShownShare = 5e-5;  // what two decimals of a percentage show
+constexpr double kShownDifference = 5e-5;  // what two decimals of a percentage show
 
 Section ratios(const answers::Mfu& a) {
   const metrics::Utilization& u = a.utilization;
@@ -63,7 +63,7 @@ Section other_counts(const answers::Mfu& a) {
                                    Cell{fmt::format("{:+.2f} %", 100 * difference), difference}, Cell{"in all"}});
     for (const CauseText& cause : causes(other.comparison)) {
       const double share = cause.flops.to_double() / other.comparison.exact_step.to_double();
-      if (std::abs(share) < kShownShare) continue;
+      if (std::abs(share) < kShownDifference) continue;
       section.table->rows.push_back(
           {Cell{""}, Cell{""}, Cell{fmt::format("{:+.2f} %", 100 * share), share}, Cell{cause.what}});
     }

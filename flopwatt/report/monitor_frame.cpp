@@ -26,7 +26,7 @@ std::string device_words(const MonitorDevice& device) {
 
 /// A value, or why not; "–" for what nobody asked for.
 template <class Quantity>
-std::string shown(const Reading<Quantity>& reading, int digits = 4) {
+std::string reading_text(const Reading<Quantity>& reading, int digits = 4) {
   if (reading) return to_text(*reading, digits);
   return reading.reason() == telemetry::Absence::not_asked ? "–" : std::string{key(reading.reason())};
 }
@@ -50,14 +50,14 @@ Table table_of(const answers::MonitorFrame& frame) {
                    {"energy", "energy"}};
   for (const MonitorDevice& device : frame.devices) {
     table.rows.push_back({Cell{device_words(device)}, Cell{std::string{key(device.info.scope)}},
-                          Cell{shown(device.snapshot.power.value)}, Cell{shown(device.snapshot.limit)},
+                          Cell{reading_text(device.snapshot.power.value)}, Cell{reading_text(device.snapshot.limit)},
                           Cell{share(device.snapshot.utilization)}, Cell{energy_words(device)}});
   }
   return table;
 }
 
 template <class Quantity>
-void write(io::JsonWriter& json, std::string_view name, const Reading<Quantity>& reading, Quantity unit) {
+void write_reading(io::JsonWriter& json, std::string_view name, const Reading<Quantity>& reading, Quantity unit) {
   json.member(name, reading ? std::optional{reading->in(unit)} : std::nullopt);
 }
 
@@ -67,13 +67,13 @@ void write_device(io::JsonWriter& json, const MonitorDevice& device) {
   json.member("id", device.info.id()).member("source", device.info.source).member("index", device.info.index);
   json.member("scope", key(device.info.scope)).member("recorded", device.recorded);
   json.member("part_of", device.part_of.empty() ? std::nullopt : std::optional{device.part_of});
-  write(json, "power_watts", now.power.value, units::watt);
+  write_reading(json, "power_watts", now.power.value, units::watt);
   json.member("power_kind", key(now.power.kind));
-  write(json, "module_power_watts", now.module_power.value, units::watt);
-  write(json, "limit_watts", now.limit, units::watt);
+  write_reading(json, "module_power_watts", now.module_power.value, units::watt);
+  write_reading(json, "limit_watts", now.limit, units::watt);
   json.member("utilization", now.utilization ? std::optional{*now.utilization} : std::nullopt);
-  write(json, "memory_used_bytes", now.memory_used, units::byte);
-  write(json, "compute_clock_hertz", now.compute_clock, units::hertz);
+  write_reading(json, "memory_used_bytes", now.memory_used, units::byte);
+  write_reading(json, "compute_clock_hertz", now.compute_clock, units::hertz);
   json.member("temperature_celsius", now.temperature_celsius ? std::optional{*now.temperature_celsius} : std::nullopt);
   const bool told = device.covered > units::Duration{};
   json.member("energy_joules", told ? std::optional{device.energy.in(units::joule)} : std::nullopt);
@@ -119,7 +119,7 @@ std::string monitor_lines(const answers::MonitorFrame& frame) {
   for (const MonitorDevice& device : frame.devices) {
     lines +=
         fmt::format("{} {}: power {}, limit {}, busy {}, energy {}{}\n", moment_text(frame.wall), device_words(device),
-                    shown(device.snapshot.power.value), shown(device.snapshot.limit),
+                    reading_text(device.snapshot.power.value), reading_text(device.snapshot.limit),
                     share(device.snapshot.utilization), energy_words(device), device.recorded ? " (recorded)" : "");
   }
   return lines;

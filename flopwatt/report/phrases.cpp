@@ -124,6 +124,15 @@ std::vector<Fact> power_facts(const power::Prediction& prediction, const answers
            fmt::format("{:g} %, {}", 100 * prediction.level, prediction.interval_method)}};
 }
 
+std::string places_text(const audit::Finding& finding, std::size_t shown) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shown, finding.places.size()); ++i) {
+    const std::string& place = finding.places[i];
+    text += (i > 0 ? ", " : "") + place.substr(place.find_last_of('/') + 1);
+  }
+  return finding.places.size() > shown ? text + ", …" : text;
+}
+
 void add_flags(Document& document, const std::vector<answers::Flag>& flags) {
   if (flags.empty()) return;
   Section section{.heading = "Flags", .facts = {}, .table = {}};

@@ -5,6 +5,7 @@
 
 #include "flopwatt/answers/flag.hpp"
 #include "flopwatt/answers/power.hpp"
+#include "flopwatt/audit/audit.hpp"
 #include "flopwatt/device/device.hpp"
 #include "flopwatt/power/predict.hpp"
 #include "flopwatt/report/document.hpp"
@@ -45,6 +46,9 @@ struct CauseText {
 
 /// Watts, interval and where they come from.
 [[nodiscard]] std::vector<Fact> power_facts(const power::Prediction& prediction, const answers::CalibrationUsed& used);
+
+/// "a.csv:12, a.csv:14, …": the first places of a finding, without the folder, which is what the reader has just typed.
+[[nodiscard]] std::string places_text(const audit::Finding& finding, std::size_t shown);
 
 /// A section that lists flags; none if there are none.
 void add_flags(Document& document, const std::vector<answers::Flag>& flags);

@@ -12,7 +12,7 @@ void write_query(JsonWriter& json, const power::Query& query) {
 }
 
 template <class Quantity>
-void member(JsonWriter& json, std::string_view key, const std::optional<Quantity>& value, Quantity unit) {
+void member_in(JsonWriter& json, std::string_view key, const std::optional<Quantity>& value, Quantity unit) {
   if (value) {
     json.member(key, value->in(unit));
   } else {
@@ -36,12 +36,12 @@ std::string to_json(const answers::Power& a) {
   if (!a.model.empty()) json.member("model", a.model);
   write_query(json, a.query);
   json.member("sequence", a.query.sequence);
-  member(json, "tokens_per_second", a.tokens, units::token_per_second);
+  member_in(json, "tokens_per_second", a.tokens, units::token_per_second);
   json.end_object();
   write_prediction(json, a.prediction);
   write_calibration(json, a.calibration);
   json.member("flops_per_second", a.query.flops.in(units::flop_per_second));
-  member(json, "bytes_per_second", a.query.bytes, units::byte_per_second);
+  member_in(json, "bytes_per_second", a.query.bytes, units::byte_per_second);
   json.member("mfu", a.mfu).member("mbu", a.mbu);
   if (a.tokens) {
     json.member("energy_per_token_joules", (a.prediction.power / *a.tokens).in(units::joule / units::token));
@@ -69,7 +69,7 @@ std::string to_json(const answers::PowerRows& a) {
     json.begin_object().member("line", row.line);
     json.member("duration_seconds", row.duration.in(units::second));
     json.member("flops_per_second", row.flops.in(units::flop_per_second));
-    member(json, "bytes_per_second", row.bytes, units::byte_per_second);
+    member_in(json, "bytes_per_second", row.bytes, units::byte_per_second);
     json.member("power_watts", row.prediction.power.in(units::watt));
     json.key("interval_watts").begin_row().value(row.prediction.lo.in(units::watt));
     json.value(row.prediction.hi.in(units::watt)).end_array();

@@ -16,7 +16,7 @@
 namespace flopwatt::report {
 namespace {
 
-std::string embedded(std::string_view name) {
+std::string page_file(std::string_view name) {
   for (const EmbeddedFile& file : embedded_files()) {
     if (file.name == name) return std::string{file.content};
   }
@@ -198,7 +198,7 @@ std::vector<ReportFile> fit_report(const answers::Fit& answer, const FigureSet& 
       "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n";
   html += fmt::format("<meta name=\"generator\" content=\"flopwatt {}\">\n<title>{}</title>\n<style>\n", base::kVersion,
                       escape_html(title));
-  html += embedded("report.css");
+  html += page_file("report.css");
   html += fmt::format(
       "</style>\n</head>\n<body>\n<header class=\"top\">\n{}<nav class=\"contents\">{}</nav>\n</header>\n<main>\n",
       summary_html(answer), page.contents());
@@ -208,7 +208,7 @@ std::vector<ReportFile> fit_report(const answers::Fit& answer, const FigureSet& 
     html += "<script type=\"application/json\" id=\"report-data\">" + inline_json(page_data(figures)) + "</script>\n";
     for (const ChartScripts::Script& script : scripts->scripts)
       html += "<script>" + inline_script(script.text) + "</script>\n";
-    html += "<script>\n" + embedded("report.js") + "</script>\n";
+    html += "<script>\n" + page_file("report.js") + "</script>\n";
   }
   html += "</body>\n</html>\n";
 

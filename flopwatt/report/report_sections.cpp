@@ -8,11 +8,14 @@
 #include "flopwatt/base/version.hpp"
 #include "flopwatt/report/document.hpp"
 #include "flopwatt/report/figure_data.hpp"
+#include "flopwatt/report/phrases.hpp"
 
 namespace flopwatt::report {
 namespace {
 
 using power::Form;
+
+constexpr std::size_t kPlacesOnPage = 6;
 
 std::string grouped(std::size_t value) {
   std::string text = fmt::format("{}", value);
@@ -89,22 +92,14 @@ std::string evidence(const audit::Finding& finding) {
   return out;
 }
 
-std::string places(const audit::Finding& finding) {
-  constexpr std::size_t kShown = 6;
-  std::string out;
-  for (std::size_t i = 0; i < std::min(kShown, finding.places.size()); ++i) {
-    const std::string& place = finding.places[i];
-    out += (i > 0 ? ", " : "") + escape_html(place.substr(place.find_last_of('/') + 1));
-  }
-  return finding.places.size() > kShown ? out + ", …" : out;
-}
-
 std::string item(const audit::Finding& finding) {
   const std::string_view severity = audit::name(finding.severity);
   std::string out = fmt::format("<li><p><span class=\"tag {0}\">{0}</span><code>{1}</code></p>\n<p>{2}</p>\n", severity,
                                 escape_html(finding.code), escape_html(finding.text));
   if (!finding.remedy.empty()) out += fmt::format("<p><b>What to do:</b> {}</p>\n", escape_html(finding.remedy));
-  std::string line = finding.rows > 0 ? fmt::format("{} rows: {}", finding.rows, places(finding)) : "";
+  std::string line = finding.rows > 0
+                         ? fmt::format("{} rows: {}", finding.rows, escape_html(places_text(finding, kPlacesOnPage)))
+                         : "";
   const std::string numbers = evidence(finding);
   if (!numbers.empty()) line += (line.empty() ? "" : "<br>") + numbers;
   if (!line.empty()) out += fmt::format("<p class=\"evidence\">{}</p>\n", line);

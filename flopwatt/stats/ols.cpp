@@ -11,11 +11,9 @@
 namespace flopwatt::stats {
 namespace {
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-
 // Rounding alone leaves a spread of about n (ε |x|)² in a column that does not vary.
 bool varies(double sum_of_squares, double center, double n) {
-  const double noise = 8 * kEpsilon * std::abs(center);
+  const double noise = 8 * std::numeric_limits<double>::epsilon() * std::abs(center);
   return sum_of_squares > n * noise * noise;
 }
 

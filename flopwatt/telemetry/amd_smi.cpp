@@ -16,7 +16,7 @@
 namespace flopwatt::telemetry {
 namespace {
 
-constexpr std::string_view kName = "amd_smi";
+constexpr std::string_view kAmdSmi = "amd_smi";
 
 // Our own declarations of the published interface (amdsmi.h of ROCm 6.1 to 7).  Structures that grew from version to
 // version are given room and read at their beginning only.
@@ -78,7 +78,7 @@ class AmdSmiLibrary final : public amd::Library {
   ~AmdSmiLibrary() override {
     if (calls_.shut_down != nullptr) calls_.shut_down();
   }
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kAmdSmi; }
   std::uint32_t count() const override { return static_cast<std::uint32_t>(handles_.size()); }
   std::string market_name(std::uint32_t device) const override {
     auto room = std::make_unique<Room>();  // its first member is the name
@@ -218,7 +218,7 @@ AmdSocketPower amd_socket_power(const std::array<std::uint32_t, 4>& words) noexc
 
 OpenedSource open_amd_smi(const AmdSmiOptions& options) {
   const auto refuse = [](Absence reason, std::string detail) {
-    return tl::unexpected{SourceAbsence{std::string{kName}, reason, std::move(detail), {}}};
+    return tl::unexpected{SourceAbsence{std::string{kAmdSmi}, reason, std::move(detail), {}}};
   };
   if (!options.kfd.empty() && ::access(options.kfd.c_str(), F_OK) != 0) {
     return refuse(Absence::not_present, options.kfd + " is not there: no AMD device, or its driver is not loaded");
@@ -226,7 +226,7 @@ OpenedSource open_amd_smi(const AmdSmiOptions& options) {
   std::vector<std::string> names{"libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24", "libamd_smi.so",
                                  "/opt/rocm/lib/libamd_smi.so"};
   if (!options.library.empty()) names = {options.library};
-  const auto file = SharedLibrary::open(std::string{kName}, names);
+  const auto file = SharedLibrary::open(std::string{kAmdSmi}, names);
   if (!file) return tl::unexpected{file.error()};
   Calls calls;
 #define FLOPWATT_AMD_SMI_FIND(member, exported, parameters) file->find(exported, calls.member);

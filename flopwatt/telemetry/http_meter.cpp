@@ -19,7 +19,7 @@
 namespace flopwatt::telemetry {
 namespace {
 
-constexpr std::string_view kName = "http";
+constexpr std::string_view kHttp = "http";
 
 struct Preset {
   std::string_view key;
@@ -111,7 +111,7 @@ class HttpMeter final : public Source {
       client_.set_basic_auth(options_.user, options_.password);
     }
     DeviceInfo info;
-    info.source = kName;
+    info.source = kHttp;
     info.name = options_.name;
     info.path = options_.url.origin() + options_.url.target;
     info.scope = options_.scope;
@@ -119,7 +119,7 @@ class HttpMeter final : public Source {
     devices_.push_back(std::move(info));
   }
 
-  [[nodiscard]] std::string_view name() const override { return kName; }
+  [[nodiscard]] std::string_view name() const override { return kHttp; }
   [[nodiscard]] std::span<const DeviceInfo> devices() const override { return devices_; }
 
   Snapshot read(std::size_t /*device*/) override {
@@ -272,7 +272,7 @@ void credentials_from_environment(HttpMeterOptions& options) {
 
 OpenedSource open_http_meter(const HttpMeterOptions& options) {
   const auto absent = [&](Absence reason, std::string detail, std::string remedy) {
-    return tl::unexpected{SourceAbsence{.source = std::string{kName},
+    return tl::unexpected{SourceAbsence{.source = std::string{kHttp},
                                         .reason = reason,
                                         .detail = options.url.origin() + options.url.target + ": " + detail,
                                         .remedy = std::move(remedy)}};

@@ -13,7 +13,7 @@
 namespace flopwatt::telemetry {
 namespace {
 
-constexpr std::string_view kName = "hwmon";
+constexpr std::string_view kHwmon = "hwmon";
 constexpr int kMostChannels = 32;
 
 struct Channel {
@@ -74,13 +74,13 @@ class HwmonSource final : public Source {
       if (folder.starts_with("hwmon")) add_chip(root_ + "/" + folder + "/");
     }
     if (!devices_.empty()) return std::nullopt;
-    return SourceAbsence{std::string{kName},
+    return SourceAbsence{std::string{kHwmon},
                          Absence::not_present,
                          folders.empty() ? root_ + " is not there" : "no power or energy sensor under " + root_,
                          {}};
   }
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kHwmon; }
   std::span<const DeviceInfo> devices() const override { return devices_; }
 
   Snapshot read(std::size_t device) override {
@@ -192,7 +192,7 @@ class HwmonSource final : public Source {
   }
 
   DeviceInfo describe(const std::string& path, const std::string& chip, const std::string& label) const {
-    DeviceInfo device{.source = std::string{kName},
+    DeviceInfo device{.source = std::string{kHwmon},
                       .index = devices_.size(),
                       .vendor = std::string{vendor_of(chip)},
                       .name = label.empty() ? chip : chip + " " + label,

@@ -19,7 +19,7 @@ using nvml::call;
 using nvml::Device;
 using nvml::Library;
 
-constexpr std::string_view kName = "nvml";
+constexpr std::string_view kNvml = "nvml";
 constexpr std::string_view kSensorSource =
     "NVML reference (±5 % on Fermi and Kepler, taken for all; mean of one second on Ampere except GA100 and later); "
     "arXiv 2312.02741 (a quarter of the "
@@ -76,14 +76,14 @@ class NvmlSource final : public Source {
     std::uint32_t count = 0;
     if (const std::uint32_t code = library_.count(&count); code != nvml::kSuccess) {
       return SourceAbsence{
-          std::string{kName}, nvml_absence(code), fmt::format("nvmlDeviceGetCount_v2 gave {}", code), {}};
+          std::string{kNvml}, nvml_absence(code), fmt::format("nvmlDeviceGetCount_v2 gave {}", code), {}};
     }
-    if (count == 0) return SourceAbsence{std::string{kName}, Absence::not_present, "the driver lists no device", {}};
+    if (count == 0) return SourceAbsence{std::string{kNvml}, Absence::not_present, "the driver lists no device", {}};
     for (std::uint32_t i = 0; i < count; ++i) add(i);
     return std::nullopt;
   }
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kNvml; }
   std::span<const DeviceInfo> devices() const override { return devices_; }
 
   Snapshot read(std::size_t device) override { return look(device, true); }
@@ -149,13 +149,13 @@ class NvmlSource final : public Source {
   }
 
   void add(std::uint32_t index) {
-    DeviceInfo info{.source = std::string{kName}, .index = devices_.size(), .vendor = "nvidia"};
+    DeviceInfo info{.source = std::string{kNvml}, .index = devices_.size(), .vendor = "nvidia"};
     Unit unit;
     if (const std::uint32_t code = library_.handle(index, &unit.handle); code != nvml::kSuccess) {
       info.unreadable = base::Error{
           base::Errc::unavailable,
           fmt::format("nvmlDeviceGetHandleByIndex_v2({}) gave {}: {}", index, code, text(nvml_absence(code))),
-          std::string{kName},
+          std::string{kNvml},
           {}};
       push(std::move(info), unit);
       return;
@@ -186,7 +186,7 @@ class NvmlSource final : public Source {
     for (std::uint32_t i = 0; i < most; ++i) {
       Unit unit;
       if (!call(library_.mig_handle, units_[board].handle, i, &unit.handle)) continue;
-      DeviceInfo info{.source = std::string{kName}, .index = devices_.size(), .vendor = "nvidia"};
+      DeviceInfo info{.source = std::string{kNvml}, .index = devices_.size(), .vendor = "nvidia"};
       info.name = text_of(library_.name, unit.handle);
       info.uuid = text_of(library_.uuid, unit.handle);
       info.scope = Scope::partition;

@@ -13,7 +13,7 @@
 namespace flopwatt::telemetry {
 namespace {
 
-constexpr std::string_view kName = "rapl";
+constexpr std::string_view kRapl = "rapl";
 constexpr std::string_view kPermissionRemedy =
     "run as root, or let a group read it (chgrp and chmod g+r of every energy_uj; since CVE-2020-8694 it is root's)";
 
@@ -55,7 +55,7 @@ class PowercapSource final : public Source {
       if (folder.find(':') != std::string::npos) add(folder);
     }
     if (domains_.empty()) {
-      return SourceAbsence{std::string{kName},
+      return SourceAbsence{std::string{kRapl},
                            Absence::not_present,
                            folders.empty() ? root_ + " is not there" : "no energy counter under " + root_,
                            {}};
@@ -68,12 +68,12 @@ class PowercapSource final : public Source {
     if (all) {
       const auto at = static_cast<std::size_t>(first - devices_.begin());
       const Absence reason = domains_[at].energy.read().reason();
-      return SourceAbsence{std::string{kName}, reason, first->path, first->unreadable->remedy};
+      return SourceAbsence{std::string{kRapl}, reason, first->path, first->unreadable->remedy};
     }
     return std::nullopt;
   }
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kRapl; }
   std::span<const DeviceInfo> devices() const override { return devices_; }
 
   Snapshot read(std::size_t device) override {
@@ -107,7 +107,7 @@ class PowercapSource final : public Source {
     domain.scope = scope_of(domain.name);
     domain.limit = SysfsNumber{path + "constraint_0_power_limit_uw"};
 
-    DeviceInfo device{.source = std::string{kName},
+    DeviceInfo device{.source = std::string{kRapl},
                       .index = devices_.size(),
                       .name = domain.name,
                       .path = domain.energy.path(),

@@ -11,7 +11,7 @@
 namespace flopwatt::telemetry {
 namespace {
 
-constexpr std::string_view kName = "recorded";
+constexpr std::string_view kRecorded = "recorded";
 constexpr double kFastest = 1e6;
 
 template <class Quantity>
@@ -38,7 +38,7 @@ class ReplaySource final : public Source {
     started_ = options_.clock();
   }
 
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kRecorded; }
   std::span<const DeviceInfo> devices() const override { return devices_; }
   bool recorded() const override { return true; }
 
@@ -107,18 +107,18 @@ class ReplaySource final : public Source {
 
 OpenedSource replay(std::vector<Trace> traces, const ReplayOptions& options) {
   if (traces.empty()) {
-    return tl::unexpected{SourceAbsence{std::string{kName}, Absence::no_samples, "the recording has no rows", {}}};
+    return tl::unexpected{SourceAbsence{std::string{kRecorded}, Absence::no_samples, "the recording has no rows", {}}};
   }
   if (!(options.speed > 0) || options.speed > kFastest) {
     return tl::unexpected{SourceAbsence{
-        std::string{kName}, Absence::garbage, "the speed of a replay is above 0 and at most a million", {}}};
+        std::string{kRecorded}, Absence::garbage, "the speed of a replay is above 0 and at most a million", {}}};
   }
   return std::make_unique<ReplaySource>(std::move(traces), options);
 }
 
 OpenedSource open_recorded(const std::string& path, const ReplayOptions& options) {
   const auto refuse = [](const base::Error& error, Absence reason) {
-    return tl::unexpected{SourceAbsence{std::string{kName}, reason, error.where + ": " + error.what, error.remedy}};
+    return tl::unexpected{SourceAbsence{std::string{kRecorded}, reason, error.where + ": " + error.what, error.remedy}};
   };
   const auto text = io::read_file(path);
   if (!text) return refuse(text.error(), Absence::not_present);

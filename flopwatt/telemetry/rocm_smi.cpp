@@ -15,7 +15,7 @@
 namespace flopwatt::telemetry {
 namespace {
 
-constexpr std::string_view kName = "rocm_smi";
+constexpr std::string_view kRocmSmi = "rocm_smi";
 
 // Our own declarations of the published interface (rocm_smi.h of ROCm 5.2 to 6.4), those calls that did not change.
 #define FLOPWATT_ROCM_CALLS(X)                                                                        \
@@ -71,7 +71,7 @@ class RocmLibrary final : public amd::Library {
   ~RocmLibrary() override {
     if (calls_.shut_down != nullptr) calls_.shut_down();
   }
-  std::string_view name() const override { return kName; }
+  std::string_view name() const override { return kRocmSmi; }
   std::uint32_t count() const override { return count_; }
   std::string market_name(std::uint32_t device) const override {
     std::array<char, 256> buffer{};
@@ -155,7 +155,7 @@ Absence rocm_absence(std::uint32_t status) noexcept {
 
 OpenedSource open_rocm_smi(const RocmSmiOptions& options) {
   const auto refuse = [](Absence reason, std::string detail) {
-    return tl::unexpected{SourceAbsence{std::string{kName}, reason, std::move(detail), {}}};
+    return tl::unexpected{SourceAbsence{std::string{kRocmSmi}, reason, std::move(detail), {}}};
   };
   if (!options.kfd.empty() && ::access(options.kfd.c_str(), F_OK) != 0) {
     return refuse(Absence::not_present, options.kfd + " is not there: no AMD device, or its driver is not loaded");
@@ -163,7 +163,7 @@ OpenedSource open_rocm_smi(const RocmSmiOptions& options) {
   std::vector<std::string> names{"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
                                  "librocm_smi64.so.1", "librocm_smi64.so",   "/opt/rocm/lib/librocm_smi64.so"};
   if (!options.library.empty()) names = {options.library};
-  const auto file = SharedLibrary::open(std::string{kName}, names);
+  const auto file = SharedLibrary::open(std::string{kRocmSmi}, names);
   if (!file) return tl::unexpected{file.error()};
   Calls calls;
 #define FLOPWATT_ROCM_FIND(member, exported, parameters) file->find(exported, calls.member);

@@ -11,19 +11,13 @@
 #include <charconv>
 #include <utility>
 
+#include "flopwatt/base/text.hpp"
 #include "flopwatt/telemetry/shared_library.hpp"
 
 namespace flopwatt::telemetry {
 namespace {
 
 constexpr std::size_t kLongestFile = 4096;  // of a sysfs attribute
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 int open_file(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
 
@@ -75,7 +69,7 @@ Absence sysfs_absence(int error) noexcept {
 }
 
 std::optional<std::int64_t> parse_sysfs_number(std::string_view text) noexcept {
-  text = trim(text);
+  text = base::trimmed(text);
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -118,7 +112,7 @@ std::string sysfs_line(const std::string& path) {
   ::close(file);
   if (size <= 0) return {};
   const std::string_view text{buffer.data(), static_cast<std::size_t>(size)};
-  return printable(trim(text.substr(0, text.find('\n'))));
+  return printable(base::trimmed(text.substr(0, text.find('\n'))));
 }
 
 Reading<std::int64_t> sysfs_number(const std::string& path) { return SysfsNumber{path}.read(); }

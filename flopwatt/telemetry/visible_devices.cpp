@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "flopwatt/base/text.hpp"
 #include "flopwatt/telemetry/pci_id.hpp"
 
 namespace flopwatt::telemetry {
@@ -16,12 +17,6 @@ std::optional<std::string> variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read once, before threads start
   if (value == nullptr) return std::nullopt;
   return std::string{value};
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
 }
 
 bool same_beginning(std::string_view whole, std::string_view part) {
@@ -52,10 +47,10 @@ std::vector<std::size_t> hip_list(std::span<const DeviceInfo> devices, const std
                                   const std::string& list, std::string_view name, std::vector<std::string>& notes) {
   std::vector<std::size_t> result;
   std::string_view rest = list;
-  if (trim(rest).empty()) return result;
+  if (base::trimmed(rest).empty()) return result;
   while (true) {
     const std::size_t comma = rest.find(',');
-    const std::string_view entry = trim(rest.substr(0, comma));
+    const std::string_view entry = base::trimmed(rest.substr(0, comma));
     std::optional<std::size_t> found;
     std::size_t index = 0;
     const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), index);
@@ -108,10 +103,10 @@ base::Result<VisibleDevices> visible_devices(std::span<const DeviceInfo> devices
     return result;
   }
   std::string_view rest = *environment.visible_devices;
-  if (trim(rest).empty()) return result;
+  if (base::trimmed(rest).empty()) return result;
   while (true) {
     const std::size_t comma = rest.find(',');
-    const std::string_view entry = trim(rest.substr(0, comma));
+    const std::string_view entry = base::trimmed(rest.substr(0, comma));
     std::optional<std::size_t> found;
     std::int64_t index = -1;
     const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), index);
@@ -173,7 +168,7 @@ std::size_t meter_of(std::span<const DeviceInfo> devices, std::size_t device) {
 }
 
 std::optional<std::size_t> find_device(std::span<const DeviceInfo> devices, std::string_view identity) {
-  identity = trim(identity);
+  identity = base::trimmed(identity);
   if (const auto address = normal_pci_id(identity)) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       if (devices[i].pci_id == *address) return i;

@@ -9,6 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "flopwatt/base/text.hpp"
+
 namespace flopwatt::units {
 namespace {
 
@@ -51,18 +53,12 @@ constexpr auto kFlopRates = std::to_array<Unit>({{"FLOP/s", 1},
                                                  {"PFLOPS", 1e15},
                                                  {"EFLOPS", 1e18}});
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// The number in base units, or an error that lists the units that would do.
 Result<double> parse(std::string_view text, std::span<const Unit> units, std::string_view suffix = {}) {
-  const std::string_view trimmed = trim(text);
+  const std::string_view content = base::trimmed(text);
   double number = 0;
-  const auto [end, error] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number);
-  std::string_view unit = trim(trimmed.substr(static_cast<std::size_t>(end - trimmed.data())));
+  const auto [end, error] = std::from_chars(content.data(), content.data() + content.size(), number);
+  std::string_view unit = base::trimmed(content.substr(static_cast<std::size_t>(end - content.data())));
   if (error == std::errc{} && std::isfinite(number) && unit.ends_with(suffix)) {
     unit.remove_suffix(suffix.size());
     for (const auto& [name, scale] : units) {

@@ -10,7 +10,7 @@
 namespace flopwatt::workload {
 namespace {
 
-constexpr std::string_view kWhere = "workload event";
+constexpr std::string_view kEvent = "workload event";
 constexpr Words<3> kReasons{"out_of_memory", "unsupported", "error"};
 
 void write_members(io::JsonWriter& json, const Ready& ready) {
@@ -145,8 +145,8 @@ std::string write(const Event& event) {
 }
 
 Result<Event> read_event(std::string_view line) {
-  FLOPWATT_TRY(const io::Json document, io::parse_json(line, kWhere));
-  FLOPWATT_TRY(const io::JsonObject object, io::JsonObject::root(document, kWhere));
+  FLOPWATT_TRY(const io::Json document, io::parse_json(line, kEvent));
+  FLOPWATT_TRY(const io::JsonObject object, io::JsonObject::root(document, kEvent));
   FLOPWATT_TRY(const std::size_t which, require_word<std::size_t>(object, "event", kEvents));
   return kReaders[which](object);
 }

@@ -14,7 +14,7 @@
 namespace flopwatt::workload {
 namespace {
 
-constexpr std::string_view kWhere = "workload job";
+constexpr std::string_view kJob = "workload job";
 constexpr Words<2> kKinds{"step", "ceiling"};
 constexpr Words<2> kAttentions{"eager", "sdpa"};
 constexpr Words<2> kPaddings{"full", "none"};
@@ -95,8 +95,8 @@ std::string write(const Job& job) {
 }
 
 Result<Job> read_job(std::string_view line) {
-  FLOPWATT_TRY(const io::Json document, io::parse_json(line, kWhere));
-  FLOPWATT_TRY(const io::JsonObject object, io::JsonObject::root(document, kWhere));
+  FLOPWATT_TRY(const io::Json document, io::parse_json(line, kJob));
+  FLOPWATT_TRY(const io::JsonObject object, io::JsonObject::root(document, kJob));
   Job job;
   FLOPWATT_TRY(job.kind, require_word<Kind>(object, "job", kKinds));
   FLOPWATT_TRY(job.device, read_place(object));

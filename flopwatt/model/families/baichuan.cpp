@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::baichuan {
 namespace {
 
 /// BaichuanConfig's defaults.
@@ -31,7 +31,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Baichuan 1 and 2 (arXiv 2309.10305): Llama's layers with q, k and v in one matrix.
-extern const Family baichuan{
+extern const Family family{
     .name = "baichuan", .model_types = {"baichuan"}, .class_stems = {"BaiChuan", "Baichuan"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::baichuan

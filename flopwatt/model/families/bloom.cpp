@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::bloom {
 namespace {
 
 void read(Draft& draft) {
@@ -37,6 +37,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// BLOOM (arXiv 2211.05100): alibi positions and a norm behind the embedding.
-extern const Family bloom{.name = "bloom", .model_types = {"bloom"}, .class_stems = {"Bloom"}, .read = read};
+extern const Family family{.name = "bloom", .model_types = {"bloom"}, .class_stems = {"Bloom"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::bloom

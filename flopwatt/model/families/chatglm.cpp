@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::chatglm {
 namespace {
 
 /// ChatGLM-6B, the first: GPT's layers with biases everywhere and two-dimensional rotary positions.
@@ -72,6 +72,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// ChatGLM 1 to 3 and GLM-4-9B under their first model_type (arXiv 2406.12793).
-extern const Family chatglm{.name = "chatglm", .model_types = {"chatglm"}, .class_stems = {"ChatGLM"}, .read = read};
+extern const Family family{.name = "chatglm", .model_types = {"chatglm"}, .class_stems = {"ChatGLM"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::chatglm

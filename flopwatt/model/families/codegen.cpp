@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::codegen {
 namespace {
 
 void read(Draft& draft) {
@@ -29,6 +29,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// CodeGen (arXiv 2203.13474): GPT-J with fused projections.
-extern const Family codegen{.name = "codegen", .model_types = {"codegen"}, .class_stems = {"CodeGen"}, .read = read};
+extern const Family family{.name = "codegen", .model_types = {"codegen"}, .class_stems = {"CodeGen"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::codegen

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::cohere {
 namespace {
 
 /// CohereConfig's defaults: the shape of Command R.
@@ -37,6 +37,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Command R and Aya: attention and feed-forward in parallel, layer norms without bias.
-extern const Family cohere{.name = "cohere", .model_types = {"cohere"}, .class_stems = {"Cohere"}, .read = read};
+extern const Family family{.name = "cohere", .model_types = {"cohere"}, .class_stems = {"Cohere"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::cohere

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::cohere2 {
 namespace {
 
 /// Cohere2Config's defaults.
@@ -36,6 +36,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Command R7B and Command A: Command R with three of four layers local.
-extern const Family cohere2{.name = "cohere2", .model_types = {"cohere2"}, .class_stems = {"Cohere2"}, .read = read};
+extern const Family family{.name = "cohere2", .model_types = {"cohere2"}, .class_stems = {"Cohere2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::cohere2

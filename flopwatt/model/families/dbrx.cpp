@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::dbrx {
 namespace {
 
 /// A config object that may be left out, and then has the defaults of its class.
@@ -52,6 +52,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// DBRX: norms without biases, clipped q, k and v, 16 fine-grained experts.
-extern const Family dbrx{.name = "dbrx", .model_types = {"dbrx"}, .class_stems = {"Dbrx"}, .read = read};
+extern const Family family{.name = "dbrx", .model_types = {"dbrx"}, .class_stems = {"Dbrx"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::dbrx

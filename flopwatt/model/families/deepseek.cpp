@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::deepseek {
 namespace {
 
 /// DeepseekConfig's defaults in the model's own repository.
@@ -50,7 +50,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// DeepSeekMoE (arXiv 2401.06066): fine-grained experts and shared ones behind a first dense layer.
-extern const Family deepseek{
-    .name = "deepseek", .model_types = {"deepseek"}, .class_stems = {"Deepseek"}, .read = read};
+extern const Family family{.name = "deepseek", .model_types = {"deepseek"}, .class_stems = {"Deepseek"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::deepseek

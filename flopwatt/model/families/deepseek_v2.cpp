@@ -1,6 +1,6 @@
 #include "flopwatt/model/latent_decoder.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::deepseek_v2 {
 namespace {
 
 /// DeepseekV2Config's defaults.
@@ -22,7 +22,7 @@ void read(Draft& draft) { read_latent_decoder(draft, kDefaults); }
 }  // namespace
 
 /// DeepSeek-V2 and V2-Lite (arXiv 2405.04434).
-extern const Family deepseek_v2{
+extern const Family family{
     .name = "deepseek_v2", .model_types = {"deepseek_v2"}, .class_stems = {"DeepseekV2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::deepseek_v2

@@ -1,6 +1,6 @@
 #include "flopwatt/model/latent_decoder.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::deepseek_v3 {
 namespace {
 
 /// DeepseekV3Config's defaults: the shape of DeepSeek-V3.
@@ -22,7 +22,7 @@ void read(Draft& draft) { read_latent_decoder(draft, kDefaults); }
 }  // namespace
 
 /// DeepSeek-V3 and R1 (arXiv 2412.19437), and Kimi K2 (arXiv 2507.20534) in the same shape with more experts.
-extern const Family deepseek_v3{
+extern const Family family{
     .name = "deepseek_v3", .model_types = {"deepseek_v3", "kimi_k2"}, .class_stems = {"DeepseekV3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::deepseek_v3

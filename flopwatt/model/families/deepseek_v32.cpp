@@ -1,6 +1,6 @@
 #include "flopwatt/model/latent_decoder.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::deepseek_v32 {
 namespace {
 
 /// DeepseekV32Config's defaults: the shape of DeepSeek-V3.2.
@@ -26,7 +26,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// DeepSeek-V3.2: V3 in which an index of its own picks the keys that each query attends to.
-extern const Family deepseek_v32{
+extern const Family family{
     .name = "deepseek_v32", .model_types = {"deepseek_v32"}, .class_stems = {"DeepseekV32"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::deepseek_v32

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::exaone {
 namespace {
 
 void read(Draft& draft) {
@@ -34,6 +34,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// EXAONE 3 and 3.5 (arXiv 2408.03541): Llama's layers under GPT-2's names.
-extern const Family exaone{.name = "exaone", .model_types = {"exaone"}, .class_stems = {"Exaone"}, .read = read};
+extern const Family family{.name = "exaone", .model_types = {"exaone"}, .class_stems = {"Exaone"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::exaone

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::exaone4 {
 namespace {
 
 /// Exaone4Config's defaults.
@@ -49,6 +49,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// EXAONE 4 (arXiv 2507.11407): norms behind the sublayers and within each head; rotary positions in local layers only.
-extern const Family exaone4{.name = "exaone4", .model_types = {"exaone4"}, .class_stems = {"Exaone4"}, .read = read};
+extern const Family family{.name = "exaone4", .model_types = {"exaone4"}, .class_stems = {"Exaone4"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::exaone4

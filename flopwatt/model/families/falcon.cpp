@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::falcon {
 namespace {
 
 /// The old architecture has one kv head or as many as heads, whatever num_kv_heads says (71 in Falcon-7B).
@@ -60,9 +60,9 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Falcon (arXiv 2311.16867), under its first names too.
-extern const Family falcon{.name = "falcon",
+extern const Family family{.name = "falcon",
                            .model_types = {"falcon", "RefinedWeb", "RefinedWebModel"},
                            .class_stems = {"Falcon", "RW"},
                            .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::falcon

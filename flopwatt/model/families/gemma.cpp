@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gemma {
 namespace {
 
 /// GemmaConfig's defaults: the shape of Gemma-7B.
@@ -34,6 +34,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Gemma 1 (arXiv 2403.08295): heads of 256 whatever the width, tied embeddings.
-extern const Family gemma{.name = "gemma", .model_types = {"gemma"}, .class_stems = {"Gemma"}, .read = read};
+extern const Family family{.name = "gemma", .model_types = {"gemma"}, .class_stems = {"Gemma"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gemma

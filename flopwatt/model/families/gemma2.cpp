@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gemma2 {
 namespace {
 
 /// Gemma2Config's defaults: the shape of Gemma-2-2B.
@@ -40,6 +40,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Gemma 2 (arXiv 2408.00118): norms before and behind each sublayer, alternating windows, capped logits.
-extern const Family gemma2{.name = "gemma2", .model_types = {"gemma2"}, .class_stems = {"Gemma2"}, .read = read};
+extern const Family family{.name = "gemma2", .model_types = {"gemma2"}, .class_stems = {"Gemma2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gemma2

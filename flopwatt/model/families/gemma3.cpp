@@ -4,7 +4,7 @@
 #include "flopwatt/model/read_config.hpp"
 #include "flopwatt/model/vision_tower.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gemma3 {
 namespace {
 
 /// Patches are averaged down to `tokens`, normalised and brought to the language model's width.
@@ -46,6 +46,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Gemma 3 with vision (arXiv 2503.19786): its language model and a SigLIP encoder.
-extern const Family gemma3{.name = "gemma3", .model_types = {"gemma3"}, .class_stems = {"Gemma3"}, .read = read};
+extern const Family family{.name = "gemma3", .model_types = {"gemma3"}, .class_stems = {"Gemma3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gemma3

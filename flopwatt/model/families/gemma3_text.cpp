@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gemma3_text {
 namespace {
 
 /// Gemma3TextConfig's defaults.
@@ -42,6 +42,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// The language model of Gemma 3 (arXiv 2503.19786): Gemma 2 with query and key norms, five of six layers local.
-extern const Family gemma3_text{.name = "gemma3_text", .model_types = {"gemma3_text"}, .class_stems = {}, .read = read};
+extern const Family family{.name = "gemma3_text", .model_types = {"gemma3_text"}, .class_stems = {}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gemma3_text

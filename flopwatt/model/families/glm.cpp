@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::glm {
 namespace {
 
 /// The config class's defaults: the shape of GLM-4-9B.
@@ -31,6 +31,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// GLM-4-9B in transformers' own form (in its first form it is a chatglm).
-extern const Family glm{.name = "glm", .model_types = {"glm"}, .class_stems = {"Glm"}, .read = read};
+extern const Family family{.name = "glm", .model_types = {"glm"}, .class_stems = {"Glm"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::glm

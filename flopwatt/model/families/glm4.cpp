@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::glm4 {
 namespace {
 
 /// The config class's defaults: the shape of GLM-4-9B.
@@ -33,6 +33,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// GLM-4-0414: GLM-4 with a norm behind each sublayer too.
-extern const Family glm4{.name = "glm4", .model_types = {"glm4"}, .class_stems = {"Glm4"}, .read = read};
+extern const Family family{.name = "glm4", .model_types = {"glm4"}, .class_stems = {"Glm4"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::glm4

@@ -1,7 +1,7 @@
 #include "flopwatt/model/building_blocks.hpp"
 #include "flopwatt/model/prediction_module.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::glm4_moe {
 namespace {
 
 /// Glm4MoeConfig's defaults: the shape of GLM-4.5-Air.
@@ -49,6 +49,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// GLM-4.5 to 4.7 (arXiv 2508.06471).
-extern const Family glm4_moe{.name = "glm4_moe", .model_types = {"glm4_moe"}, .class_stems = {"Glm4Moe"}, .read = read};
+extern const Family family{.name = "glm4_moe", .model_types = {"glm4_moe"}, .class_stems = {"Glm4Moe"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::glm4_moe

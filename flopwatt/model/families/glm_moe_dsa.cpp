@@ -5,7 +5,7 @@
 
 #include "flopwatt/model/latent_decoder.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::glm_moe_dsa {
 namespace {
 
 /// GlmMoeDsaConfig's defaults: the shape of GLM-5.
@@ -63,7 +63,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// GLM-5: DeepSeek-V3.2's layers, of which some share the index of an earlier one.
-extern const Family glm_moe_dsa{
+extern const Family family{
     .name = "glm_moe_dsa", .model_types = {"glm_moe_dsa"}, .class_stems = {"GlmMoeDsa"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::glm_moe_dsa

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gpt2 {
 namespace {
 
 void read(Draft& draft) {
@@ -48,6 +48,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// GPT-2 and its fine-tunes (DialoGPT): learned positions, fused qkv, biases everywhere, matrices stored [in, out].
-extern const Family gpt2{.name = "gpt2", .model_types = {"gpt2"}, .class_stems = {"GPT2"}, .read = read};
+extern const Family family{.name = "gpt2", .model_types = {"gpt2"}, .class_stems = {"GPT2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gpt2

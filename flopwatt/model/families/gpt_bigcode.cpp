@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gpt_bigcode {
 namespace {
 
 void read(Draft& draft) {
@@ -41,7 +41,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// SantaCoder and StarCoder (arXiv 2305.06161): GPT-2 with one key and value head for all queries.
-extern const Family gpt_bigcode{
+extern const Family family{
     .name = "gpt_bigcode", .model_types = {"gpt_bigcode"}, .class_stems = {"GPTBigCode"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gpt_bigcode

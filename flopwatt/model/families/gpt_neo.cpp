@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gpt_neo {
 namespace {
 
 void read(Draft& draft) {
@@ -47,6 +47,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// GPT-Neo: GPT-2 with unfused projections, every other layer local.
-extern const Family gpt_neo{.name = "gpt_neo", .model_types = {"gpt_neo"}, .class_stems = {"GPTNeo"}, .read = read};
+extern const Family family{.name = "gpt_neo", .model_types = {"gpt_neo"}, .class_stems = {"GPTNeo"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gpt_neo

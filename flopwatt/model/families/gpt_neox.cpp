@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gpt_neox {
 namespace {
 
 /// GPTNeoXConfig's defaults: the shape of GPT-NeoX-20B.
@@ -42,6 +42,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// GPT-NeoX (arXiv 2204.06745), Pythia, RedPajama-INCITE, Dolly.
-extern const Family gpt_neox{.name = "gpt_neox", .model_types = {"gpt_neox"}, .class_stems = {"GPTNeoX"}, .read = read};
+extern const Family family{.name = "gpt_neox", .model_types = {"gpt_neox"}, .class_stems = {"GPTNeoX"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gpt_neox

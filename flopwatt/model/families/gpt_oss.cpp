@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gpt_oss {
 namespace {
 
 /// GptOssConfig's defaults: the shape of gpt-oss-120b.
@@ -47,6 +47,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// gpt-oss: biases everywhere, attention sinks, alternating windows.
-extern const Family gpt_oss{.name = "gpt_oss", .model_types = {"gpt_oss"}, .class_stems = {"GptOss"}, .read = read};
+extern const Family family{.name = "gpt_oss", .model_types = {"gpt_oss"}, .class_stems = {"GptOss"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gpt_oss

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::gptj {
 namespace {
 
 void read(Draft& draft) {
@@ -29,6 +29,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// GPT-J: attention and feed-forward in parallel behind one norm, a head with a bias.
-extern const Family gptj{.name = "gptj", .model_types = {"gptj"}, .class_stems = {"GPTJ"}, .read = read};
+extern const Family family{.name = "gptj", .model_types = {"gptj"}, .class_stems = {"GPTJ"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::gptj

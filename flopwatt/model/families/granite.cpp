@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::granite {
 namespace {
 
 /// GraniteConfig's defaults.
@@ -34,6 +34,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Granite 3 (dense): Llama's layers with scaled embeddings, residuals and logits, which hold no parameters.
-extern const Family granite{.name = "granite", .model_types = {"granite"}, .class_stems = {"Granite"}, .read = read};
+extern const Family family{.name = "granite", .model_types = {"granite"}, .class_stems = {"Granite"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::granite

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::granitemoe {
 namespace {
 
 /// GraniteMoeConfig's defaults.
@@ -48,9 +48,9 @@ void read(Draft& draft) {
 }  // namespace
 
 /// IBM Granite 3 mixtures of experts.
-extern const Family granitemoe{.name = "granitemoe",
-                               .model_types = {"granitemoe", "granitemoeshared"},
-                               .class_stems = {"GraniteMoe", "GraniteMoeShared"},
-                               .read = read};
+extern const Family family{.name = "granitemoe",
+                           .model_types = {"granitemoe", "granitemoeshared"},
+                           .class_stems = {"GraniteMoe", "GraniteMoeShared"},
+                           .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::granitemoe

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::internlm {
 namespace {
 
 /// InternLMConfig's defaults: the shape of InternLM-7B.
@@ -34,7 +34,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// InternLM 1: Llama's layers with biases on all four projections.
-extern const Family internlm{
-    .name = "internlm", .model_types = {"internlm"}, .class_stems = {"InternLM"}, .read = read};
+extern const Family family{.name = "internlm", .model_types = {"internlm"}, .class_stems = {"InternLM"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::internlm

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::internlm2 {
 namespace {
 
 /// InternLM2Config's defaults: the shape of InternLM2-7B.
@@ -35,7 +35,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// InternLM 2 (arXiv 2403.17297): Llama's layers with the projections of each kv group side by side in one matrix.
-extern const Family internlm2{
+extern const Family family{
     .name = "internlm2", .model_types = {"internlm2"}, .class_stems = {"InternLM2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::internlm2

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::internlm3 {
 namespace {
 
 /// InternLM3Config's defaults.
@@ -34,7 +34,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// InternLM 3: Llama's layers with optional biases.
-extern const Family internlm3{
+extern const Family family{
     .name = "internlm3", .model_types = {"internlm3"}, .class_stems = {"InternLM3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::internlm3

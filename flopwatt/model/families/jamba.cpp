@@ -3,7 +3,7 @@
 #include "flopwatt/model/building_blocks.hpp"
 #include "flopwatt/model/recurrent_mixers.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::jamba {
 namespace {
 
 /// JambaConfig's defaults: the shape of Jamba-v0.1.
@@ -57,7 +57,7 @@ void read(Draft& draft) {
       self_attention(layer, "self_attn",
                      {.heads = sizes.heads, .kv_heads = sizes.kv_heads, .head_dim = sizes.head_dim, .rotary = false});
     } else {
-      mamba1(layer, "mamba", mixer);
+      mamba1_mixer(layer, "mamba", mixer);
     }
     layer.rms_norm("pre_ff_layernorm", sizes.hidden);
     if (!kind.second) return gated_mlp(layer, "feed_forward", {.width = sizes.ffn, .activation = activation});
@@ -71,6 +71,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Jamba (arXiv 2403.19887): Mamba layers, attention in every eighth, experts in every other, no positions.
-extern const Family jamba{.name = "jamba", .model_types = {"jamba"}, .class_stems = {"Jamba"}, .read = read};
+extern const Family family{.name = "jamba", .model_types = {"jamba"}, .class_stems = {"Jamba"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::jamba

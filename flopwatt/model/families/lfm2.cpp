@@ -2,7 +2,7 @@
 
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::lfm2 {
 namespace {
 
 /// Lfm2Config's defaults.
@@ -112,6 +112,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// LFM2: gated short convolutions, and attention in some layers.
-extern const Family lfm2{.name = "lfm2", .model_types = {"lfm2"}, .class_stems = {"Lfm2"}, .read = read};
+extern const Family family{.name = "lfm2", .model_types = {"lfm2"}, .class_stems = {"Lfm2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::lfm2

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::llama {
 namespace {
 
 /// LlamaConfig's defaults: the shape of Llama-7B.
@@ -35,6 +35,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Llama 1 to 3.x, and the many models saved under its class (SmolLM, TinyLlama, CodeLlama, DeepSeek-Coder, …).
-extern const Family llama{.name = "llama", .model_types = {"llama"}, .class_stems = {"Llama"}, .read = read};
+extern const Family family{.name = "llama", .model_types = {"llama"}, .class_stems = {"Llama"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::llama

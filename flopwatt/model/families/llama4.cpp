@@ -7,7 +7,7 @@
 #include "flopwatt/model/multimodal.hpp"
 #include "flopwatt/model/vision_tower.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::llama4 {
 namespace {
 
 /// Llama4TextConfig's defaults: the shape of Scout.
@@ -158,7 +158,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Llama 4: chunked attention in three of four layers, experts with a shared one, and a vision encoder.
-extern const Family llama4{
+extern const Family family{
     .name = "llama4", .model_types = {"llama4", "llama4_text"}, .class_stems = {"Llama4"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::llama4

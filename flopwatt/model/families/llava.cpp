@@ -2,7 +2,7 @@
 #include "flopwatt/model/read_config.hpp"
 #include "flopwatt/model/vision_tower.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::llava {
 namespace {
 
 /// How many layers of the encoder the projector takes side by side.
@@ -43,7 +43,7 @@ void read(Draft& draft) {
 
 /// LLaVA 1.5 and NeXT (arXiv 2310.03744) in the form of transformers, Pixtral among them: any language model that is
 /// known, an encoder, and a projector of two products.
-extern const Family llava{
+extern const Family family{
     .name = "llava", .model_types = {"llava", "llava_next"}, .class_stems = {"Llava", "LlavaNext"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::llava

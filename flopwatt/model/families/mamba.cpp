@@ -1,7 +1,7 @@
 #include "flopwatt/model/building_blocks.hpp"
 #include "flopwatt/model/recurrent_mixers.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::mamba {
 namespace {
 
 /// "auto" is a sixteenth of the hidden size, rounded up.
@@ -31,7 +31,7 @@ void read(Draft& draft) {
   text.layers(layers, "layers", [&](Layer& layer) {
     layer.block().elementwise.residuals = 1;
     layer.rms_norm("norm", hidden);
-    mamba1(layer, "mixer", mixer);
+    mamba1_mixer(layer, "mixer", mixer);
   });
   text.outside().rms_norm("norm_f", hidden);
   text.head({.tied = draft.tied_embeddings(true)});
@@ -41,7 +41,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Mamba (arXiv 2312.00752), and Falcon-Mamba in the same shape (its inner norms have no weights).
-extern const Family mamba{
+extern const Family family{
     .name = "mamba", .model_types = {"mamba", "falcon_mamba"}, .class_stems = {"Mamba", "FalconMamba"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::mamba

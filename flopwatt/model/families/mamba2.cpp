@@ -1,7 +1,7 @@
 #include "flopwatt/model/building_blocks.hpp"
 #include "flopwatt/model/recurrent_mixers.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::mamba2 {
 namespace {
 
 void read(Draft& draft) {
@@ -25,7 +25,7 @@ void read(Draft& draft) {
   text.layers(layers, "layers", [&](Layer& layer) {
     layer.block().elementwise.residuals = 1;
     layer.rms_norm("norm", hidden);
-    mamba2(layer, "mixer", mixer);
+    mamba2_mixer(layer, "mixer", mixer);
   });
   text.outside().rms_norm("norm_f", hidden);
   text.head({.tied = draft.tied_embeddings(false)});
@@ -35,6 +35,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Mamba 2 (arXiv 2405.21060), Codestral Mamba among them.
-extern const Family mamba2{.name = "mamba2", .model_types = {"mamba2"}, .class_stems = {"Mamba2"}, .read = read};
+extern const Family family{.name = "mamba2", .model_types = {"mamba2"}, .class_stems = {"Mamba2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::mamba2

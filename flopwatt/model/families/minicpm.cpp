@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::minicpm {
 namespace {
 
 /// MiniCPMConfig's defaults.
@@ -34,6 +34,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// MiniCPM 1 and 2 (arXiv 2404.06395): Llama's layers with scaled embeddings and residuals, tied.
-extern const Family minicpm{.name = "minicpm", .model_types = {"minicpm"}, .class_stems = {"MiniCPM"}, .read = read};
+extern const Family family{.name = "minicpm", .model_types = {"minicpm"}, .class_stems = {"MiniCPM"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::minicpm

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::minicpm3 {
 namespace {
 
 /// MiniCPM3Config's defaults in the model's own repository.
@@ -33,7 +33,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// MiniCPM3: Llama's feed-forward with DeepSeek's latent attention, tied embeddings.
-extern const Family minicpm3{
-    .name = "minicpm3", .model_types = {"minicpm3"}, .class_stems = {"MiniCPM3"}, .read = read};
+extern const Family family{.name = "minicpm3", .model_types = {"minicpm3"}, .class_stems = {"MiniCPM3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::minicpm3

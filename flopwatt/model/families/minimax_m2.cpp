@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::minimax_m2 {
 namespace {
 
 /// MiniMaxM2Config's defaults: the shape of MiniMax-M2.
@@ -44,7 +44,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// MiniMax-M2: 256 experts behind full attention.
-extern const Family minimax_m2{
+extern const Family family{
     .name = "minimax_m2", .model_types = {"minimax_m2"}, .class_stems = {"MiniMaxM2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::minimax_m2

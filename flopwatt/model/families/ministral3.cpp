@@ -1,7 +1,7 @@
 #include "flopwatt/model/building_blocks.hpp"
 #include "flopwatt/model/multimodal.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::ministral3 {
 namespace {
 
 /// Ministral3Config's defaults: the shape of Ministral 3 8B.
@@ -33,7 +33,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// The language model of Ministral 3.
-extern const Family ministral3{
+extern const Family family{
     .name = "ministral3", .model_types = {"ministral3"}, .class_stems = {"Ministral3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::ministral3

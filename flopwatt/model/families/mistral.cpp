@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::mistral {
 namespace {
 
 /// MistralConfig's defaults: the shape of Mistral-7B-v0.1.
@@ -35,7 +35,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Mistral 7B and its kin: Llama's layers with a sliding window (arXiv 2310.06825).
-extern const Family mistral{
+extern const Family family{
     .name = "mistral", .model_types = {"mistral", "ministral"}, .class_stems = {"Mistral", "Ministral"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::mistral

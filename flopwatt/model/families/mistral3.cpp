@@ -2,7 +2,7 @@
 #include "flopwatt/model/read_config.hpp"
 #include "flopwatt/model/vision_tower.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::mistral3 {
 namespace {
 
 void read(Draft& draft) {
@@ -34,7 +34,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Mistral Small 3.1 and Ministral 3: Mistral's language model and a Pixtral encoder.
-extern const Family mistral3{
-    .name = "mistral3", .model_types = {"mistral3"}, .class_stems = {"Mistral3"}, .read = read};
+extern const Family family{.name = "mistral3", .model_types = {"mistral3"}, .class_stems = {"Mistral3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::mistral3

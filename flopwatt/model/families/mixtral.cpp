@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::mixtral {
 namespace {
 
 /// MixtralConfig's defaults: the shape of Mixtral-8x7B.
@@ -43,6 +43,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Mixtral (arXiv 2401.04088): Mistral's layers with experts in the place of the feed-forward.
-extern const Family mixtral{.name = "mixtral", .model_types = {"mixtral"}, .class_stems = {"Mixtral"}, .read = read};
+extern const Family family{.name = "mixtral", .model_types = {"mixtral"}, .class_stems = {"Mixtral"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::mixtral

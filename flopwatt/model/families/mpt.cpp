@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::mpt {
 namespace {
 
 /// transformers' class knows one form; MosaicML's own code had more, under the same model_type.
@@ -41,6 +41,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// MosaicML's MPT: alibi positions and no bias anywhere, not even in the norms.
-extern const Family mpt{.name = "mpt", .model_types = {"mpt"}, .class_stems = {"Mpt", "MPT"}, .read = read};
+extern const Family family{.name = "mpt", .model_types = {"mpt"}, .class_stems = {"Mpt", "MPT"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::mpt

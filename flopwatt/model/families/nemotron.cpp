@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::nemotron {
 namespace {
 
 /// NemotronConfig's defaults: the shape of Nemotron-4-15B.
@@ -35,7 +35,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Nemotron 3 and 4, Minitron (arXiv 2402.16819): squared ReLU without a gate.
-extern const Family nemotron{
-    .name = "nemotron", .model_types = {"nemotron"}, .class_stems = {"Nemotron"}, .read = read};
+extern const Family family{.name = "nemotron", .model_types = {"nemotron"}, .class_stems = {"Nemotron"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::nemotron

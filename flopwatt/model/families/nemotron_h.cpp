@@ -5,7 +5,7 @@
 #include "flopwatt/model/building_blocks.hpp"
 #include "flopwatt/model/recurrent_mixers.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::nemotron_h {
 namespace {
 
 enum class Kind : std::uint8_t { mamba, attention, mlp, experts };
@@ -108,7 +108,7 @@ void read(Draft& draft) {
         layer.rms_norm("norm", hidden);
         switch (kind) {
           case Kind::mamba:
-            return mamba2(layer, "mixer", mixer);
+            return mamba2_mixer(layer, "mixer", mixer);
           case Kind::attention:
             return self_attention(layer, "mixer", attention);
           case Kind::mlp:
@@ -134,7 +134,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Nemotron-H and Nemotron 3 (arXiv 2504.03624): each layer one of Mamba 2, attention, feed-forward or experts.
-extern const Family nemotron_h{
+extern const Family family{
     .name = "nemotron_h", .model_types = {"nemotron_h"}, .class_stems = {"NemotronH"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::nemotron_h

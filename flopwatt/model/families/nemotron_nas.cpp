@@ -2,7 +2,7 @@
 
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::nemotron_nas {
 namespace {
 
 /// What a search has left of one sublayer.
@@ -112,7 +112,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Llama-Nemotron (arXiv 2411.19146): a Llama of which a search has thinned out each layer by itself.
-extern const Family nemotron_nas{
+extern const Family family{
     .name = "nemotron-nas", .model_types = {"nemotron-nas"}, .class_stems = {"DeciLM"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::nemotron_nas

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::olmo {
 namespace {
 
 /// OlmoConfig's defaults: the shape of OLMo-7B.
@@ -32,6 +32,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// OLMo 1 (arXiv 2402.00838).
-extern const Family olmo{.name = "olmo", .model_types = {"olmo"}, .class_stems = {"Olmo"}, .read = read};
+extern const Family family{.name = "olmo", .model_types = {"olmo"}, .class_stems = {"Olmo"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::olmo

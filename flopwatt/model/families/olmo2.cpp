@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::olmo2 {
 namespace {
 
 /// Olmo2Config's defaults.
@@ -35,6 +35,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// OLMo 2 (arXiv 2501.00656): norms only behind the sublayers, and over queries and keys.
-extern const Family olmo2{.name = "olmo2", .model_types = {"olmo2"}, .class_stems = {"Olmo2"}, .read = read};
+extern const Family family{.name = "olmo2", .model_types = {"olmo2"}, .class_stems = {"Olmo2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::olmo2

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::olmo3 {
 namespace {
 
 /// Olmo3Config's defaults.
@@ -38,6 +38,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// OLMo 3: OLMo 2 with three of four layers local.
-extern const Family olmo3{.name = "olmo3", .model_types = {"olmo3"}, .class_stems = {"Olmo3"}, .read = read};
+extern const Family family{.name = "olmo3", .model_types = {"olmo3"}, .class_stems = {"Olmo3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::olmo3

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::olmoe {
 namespace {
 
 /// OlmoeConfig's defaults.
@@ -41,6 +41,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// OLMoE (arXiv 2409.02060).
-extern const Family olmoe{.name = "olmoe", .model_types = {"olmoe"}, .class_stems = {"Olmoe"}, .read = read};
+extern const Family family{.name = "olmoe", .model_types = {"olmoe"}, .class_stems = {"Olmoe"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::olmoe

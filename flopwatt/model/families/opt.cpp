@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::opt {
 namespace {
 
 void read(Draft& draft) {
@@ -60,6 +60,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// OPT (arXiv 2205.01068) and Galactica: GPT-2's layers with unfused projections and ReLU.
-extern const Family opt{.name = "opt", .model_types = {"opt"}, .class_stems = {"OPT"}, .read = read};
+extern const Family family{.name = "opt", .model_types = {"opt"}, .class_stems = {"OPT"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::opt

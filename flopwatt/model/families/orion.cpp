@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::orion {
 namespace {
 
 /// OrionConfig's defaults: the shape of Orion-14B.
@@ -33,6 +33,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Orion-14B (arXiv 2401.12246): Llama's layers with full layer norms.
-extern const Family orion{.name = "orion", .model_types = {"orion"}, .class_stems = {"Orion"}, .read = read};
+extern const Family family{.name = "orion", .model_types = {"orion"}, .class_stems = {"Orion"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::orion

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::phi {
 namespace {
 
 void read(Draft& draft) {
@@ -41,9 +41,9 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Phi 1, 1.5 and 2 (arXiv 2306.11644), in the present form of their config and in their first ones.
-extern const Family phi{.name = "phi",
-                        .model_types = {"phi", "phi-msft", "mixformer-sequential"},
-                        .class_stems = {"Phi", "MixFormerSequential"},
-                        .read = read};
+extern const Family family{.name = "phi",
+                           .model_types = {"phi", "phi-msft", "mixformer-sequential"},
+                           .class_stems = {"Phi", "MixFormerSequential"},
+                           .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::phi

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::phi3 {
 namespace {
 
 /// Phi3Config's defaults: the shape of Phi-3-mini.
@@ -34,6 +34,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Phi-3 and 3.5 (mini, medium; arXiv 2404.14219) and Phi-4, which is saved as a Phi-3.
-extern const Family phi3{.name = "phi3", .model_types = {"phi3"}, .class_stems = {"Phi3"}, .read = read};
+extern const Family family{.name = "phi3", .model_types = {"phi3"}, .class_stems = {"Phi3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::phi3

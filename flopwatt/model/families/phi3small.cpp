@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::phi3small {
 namespace {
 
 void read(Draft& draft) {
@@ -41,7 +41,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Phi-3-small (arXiv 2404.14219): grouped queries, biases everywhere, GEGLU, block-sparse attention in most layers.
-extern const Family phi3small{
+extern const Family family{
     .name = "phi3small", .model_types = {"phi3small"}, .class_stems = {"Phi3Small"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::phi3small

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::phimoe {
 namespace {
 
 /// PhimoeConfig's defaults: the shape of Phi-3.5-MoE.
@@ -45,7 +45,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Phi-3.5-MoE (arXiv 2404.14219): norms with biases, and often biases of attention and head.
-extern const Family phimoe{
+extern const Family family{
     .name = "phimoe", .model_types = {"phimoe"}, .class_stems = {"PhiMoE", "Phimoe"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::phimoe

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen {
 namespace {
 
 void read(Draft& draft) {
@@ -32,6 +32,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen 1 (arXiv 2309.16609), whose intermediate_size counts gate and up together.
-extern const Family qwen{.name = "qwen", .model_types = {"qwen"}, .class_stems = {"QWen"}, .read = read};
+extern const Family family{.name = "qwen", .model_types = {"qwen"}, .class_stems = {"QWen"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen

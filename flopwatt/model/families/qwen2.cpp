@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen2 {
 namespace {
 
 /// Qwen2Config's defaults, and those of Qwen2VLTextConfig: the shape of Qwen2-VL-72B.
@@ -37,9 +37,9 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen2 and Qwen2.5 (arXiv 2407.10671).
-extern const Family qwen2{.name = "qwen2",
-                          .model_types = {"qwen2", "qwen2_vl_text", "qwen2_5_vl_text"},
-                          .class_stems = {"Qwen2"},
-                          .read = read};
+extern const Family family{.name = "qwen2",
+                           .model_types = {"qwen2", "qwen2_vl_text", "qwen2_5_vl_text"},
+                           .class_stems = {"Qwen2"},
+                           .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen2

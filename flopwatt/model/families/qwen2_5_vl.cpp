@@ -1,7 +1,7 @@
 #include "flopwatt/model/multimodal.hpp"
 #include "flopwatt/model/qwen_vision.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen2_5_vl {
 namespace {
 
 void read(Draft& draft) {
@@ -13,7 +13,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen2.5-VL (arXiv 2502.13923): Qwen2.5 and a vision encoder that looks through windows.
-extern const Family qwen2_5_vl{
+extern const Family family{
     .name = "qwen2_5_vl", .model_types = {"qwen2_5_vl"}, .class_stems = {"Qwen2_5_VL"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen2_5_vl

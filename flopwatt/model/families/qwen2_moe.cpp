@@ -2,7 +2,7 @@
 
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen2_moe {
 namespace {
 
 /// Qwen2MoeConfig's defaults: the shape of Qwen1.5-MoE-A2.7B.
@@ -49,7 +49,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen1.5-MoE and Qwen2-57B-A14B (arXiv 2407.10671): Qwen2 with many small experts and a shared one.
-extern const Family qwen2_moe{
+extern const Family family{
     .name = "qwen2_moe", .model_types = {"qwen2_moe"}, .class_stems = {"Qwen2Moe"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen2_moe

@@ -1,7 +1,7 @@
 #include "flopwatt/model/multimodal.hpp"
 #include "flopwatt/model/qwen_vision.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen2_vl {
 namespace {
 
 void read(Draft& draft) {
@@ -14,6 +14,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen2-VL (arXiv 2409.12191) and its fine-tunes (olmOCR): Qwen2 and a vision encoder.
-extern const Family qwen2_vl{.name = "qwen2_vl", .model_types = {"qwen2_vl"}, .class_stems = {"Qwen2VL"}, .read = read};
+extern const Family family{.name = "qwen2_vl", .model_types = {"qwen2_vl"}, .class_stems = {"Qwen2VL"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen2_vl

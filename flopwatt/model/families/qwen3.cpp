@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen3 {
 namespace {
 
 /// Qwen3Config's defaults.
@@ -37,7 +37,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen3 dense (arXiv 2505.09388): no projection biases, queries and keys normalised within each head.
-extern const Family qwen3{
+extern const Family family{
     .name = "qwen3", .model_types = {"qwen3", "qwen3_vl_text"}, .class_stems = {"Qwen3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen3

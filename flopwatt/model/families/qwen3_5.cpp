@@ -2,7 +2,7 @@
 #include "flopwatt/model/multimodal.hpp"
 #include "flopwatt/model/qwen_vision.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen3_5 {
 namespace {
 
 /// Qwen3_5TextConfig's defaults.
@@ -21,7 +21,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen3.5 dense: Qwen3-Next's layers with a feed-forward, and a vision encoder.
-extern const Family qwen3_5{
+extern const Family family{
     .name = "qwen3_5", .model_types = {"qwen3_5", "qwen3_5_text"}, .class_stems = {"Qwen3_5"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen3_5

@@ -2,7 +2,7 @@
 #include "flopwatt/model/multimodal.hpp"
 #include "flopwatt/model/qwen_vision.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen3_5_moe {
 namespace {
 
 /// Qwen3_5MoeTextConfig's defaults: the shape of Qwen3.5-35B-A3B.
@@ -21,9 +21,9 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen3.5 mixtures of experts.
-extern const Family qwen3_5_moe{.name = "qwen3_5_moe",
-                                .model_types = {"qwen3_5_moe", "qwen3_5_moe_text"},
-                                .class_stems = {"Qwen3_5Moe"},
-                                .read = read};
+extern const Family family{.name = "qwen3_5_moe",
+                           .model_types = {"qwen3_5_moe", "qwen3_5_moe_text"},
+                           .class_stems = {"Qwen3_5Moe"},
+                           .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen3_5_moe

@@ -2,7 +2,7 @@
 
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen3_moe {
 namespace {
 
 /// Qwen3MoeConfig's defaults, and those of Qwen3VLMoeTextConfig.
@@ -57,7 +57,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen3 mixtures of experts (arXiv 2505.09388): Qwen3's attention, no shared expert.
-extern const Family qwen3_moe{
+extern const Family family{
     .name = "qwen3_moe", .model_types = {"qwen3_moe", "qwen3_vl_moe_text"}, .class_stems = {"Qwen3Moe"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen3_moe

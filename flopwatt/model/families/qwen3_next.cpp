@@ -1,6 +1,6 @@
 #include "flopwatt/model/delta_decoder.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen3_next {
 namespace {
 
 /// Qwen3NextConfig's defaults: the shape of Qwen3-Next-80B-A3B, whose checkpoints hold a prediction module that the
@@ -17,7 +17,7 @@ void read(Draft& draft) { read_delta_decoder(draft, kDefaults); }
 }  // namespace
 
 /// Qwen3-Next: gated delta rule and gated attention, with very many small experts.
-extern const Family qwen3_next{
+extern const Family family{
     .name = "qwen3_next", .model_types = {"qwen3_next"}, .class_stems = {"Qwen3Next"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen3_next

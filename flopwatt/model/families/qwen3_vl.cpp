@@ -1,7 +1,7 @@
 #include "flopwatt/model/multimodal.hpp"
 #include "flopwatt/model/qwen_vision.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen3_vl {
 namespace {
 
 void read(Draft& draft) {
@@ -14,6 +14,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen3-VL: Qwen3 and a vision encoder of which several layers' outputs are merged into the language model.
-extern const Family qwen3_vl{.name = "qwen3_vl", .model_types = {"qwen3_vl"}, .class_stems = {"Qwen3VL"}, .read = read};
+extern const Family family{.name = "qwen3_vl", .model_types = {"qwen3_vl"}, .class_stems = {"Qwen3VL"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen3_vl

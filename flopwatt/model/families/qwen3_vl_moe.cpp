@@ -1,7 +1,7 @@
 #include "flopwatt/model/multimodal.hpp"
 #include "flopwatt/model/qwen_vision.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::qwen3_vl_moe {
 namespace {
 
 void read(Draft& draft) {
@@ -14,7 +14,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Qwen3-VL mixtures of experts.
-extern const Family qwen3_vl_moe{
+extern const Family family{
     .name = "qwen3_vl_moe", .model_types = {"qwen3_vl_moe"}, .class_stems = {"Qwen3VLMoe"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::qwen3_vl_moe

@@ -1,6 +1,6 @@
 #include "flopwatt/model/masked_encoder.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::roberta {
 namespace {
 
 constexpr MaskedEncoder kRoberta{
@@ -11,9 +11,9 @@ void read(Draft& draft) { read_masked_encoder(draft, kRoberta); }
 }  // namespace
 
 /// RoBERTa (arXiv 1907.11692) and XLM-RoBERTa.
-extern const Family roberta{.name = "roberta",
-                            .model_types = {"roberta", "xlm-roberta", "camembert"},
-                            .class_stems = {"Roberta", "XLMRoberta", "Camembert"},
-                            .read = read};
+extern const Family family{.name = "roberta",
+                           .model_types = {"roberta", "xlm-roberta", "camembert"},
+                           .class_stems = {"Roberta", "XLMRoberta", "Camembert"},
+                           .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::roberta

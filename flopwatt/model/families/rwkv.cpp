@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::rwkv {
 namespace {
 
 /// How much of the token before is mixed in.
@@ -70,6 +70,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// RWKV-4 (arXiv 2305.13048).  Later versions under other model_types have other tensors.
-extern const Family rwkv{.name = "rwkv", .model_types = {"rwkv"}, .class_stems = {"Rwkv"}, .read = read};
+extern const Family family{.name = "rwkv", .model_types = {"rwkv"}, .class_stems = {"Rwkv"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::rwkv

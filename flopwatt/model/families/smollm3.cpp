@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::smollm3 {
 namespace {
 
 /// SmolLM3Config's defaults: the shape of SmolLM3-3B.
@@ -40,6 +40,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// SmolLM3: Llama's layers, tied, every fourth without rotary positions (which hold no parameters).
-extern const Family smollm3{.name = "smollm3", .model_types = {"smollm3"}, .class_stems = {"SmolLM3"}, .read = read};
+extern const Family family{.name = "smollm3", .model_types = {"smollm3"}, .class_stems = {"SmolLM3"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::smollm3

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::stablelm {
 namespace {
 
 /// StableLmConfig's defaults: the shape of StableLM-3B-4E1T.
@@ -42,9 +42,9 @@ void read(Draft& draft) {
 }  // namespace
 
 /// StableLM 2 and StableLM-3B-4E1T: Llama's layers with full layer norms.
-extern const Family stablelm{.name = "stablelm",
-                             .model_types = {"stablelm", "stablelm_epoch"},
-                             .class_stems = {"StableLm", "StableLMEpoch"},
-                             .read = read};
+extern const Family family{.name = "stablelm",
+                           .model_types = {"stablelm", "stablelm_epoch"},
+                           .class_stems = {"StableLm", "StableLMEpoch"},
+                           .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::stablelm

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::starcoder2 {
 namespace {
 
 /// Starcoder2Config's defaults: the shape of StarCoder2-3B.
@@ -38,7 +38,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// StarCoder 2 (arXiv 2402.19173).
-extern const Family starcoder2{
+extern const Family family{
     .name = "starcoder2", .model_types = {"starcoder2"}, .class_stems = {"Starcoder2"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::starcoder2

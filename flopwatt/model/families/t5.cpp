@@ -4,7 +4,7 @@
 
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::t5 {
 namespace {
 
 struct Shape {
@@ -116,7 +116,7 @@ void read(Draft& draft) {
 }  // namespace
 
 /// T5 (arXiv 1910.10683), T5 1.1, Flan-T5, mT5 and umT5: encoder and decoder with relative positions.
-extern const Family t5{
+extern const Family family{
     .name = "t5", .model_types = {"t5", "mt5", "umt5"}, .class_stems = {"T5", "MT5", "UMT5"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::t5

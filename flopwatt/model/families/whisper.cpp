@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::whisper {
 namespace {
 
 /// A part of the model: encoder or decoder.
@@ -91,6 +91,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// Whisper (arXiv 2212.04356): an encoder of audio frames and a decoder of text.
-extern const Family whisper{.name = "whisper", .model_types = {"whisper"}, .class_stems = {"Whisper"}, .read = read};
+extern const Family family{.name = "whisper", .model_types = {"whisper"}, .class_stems = {"Whisper"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::whisper

@@ -1,6 +1,6 @@
 #include "flopwatt/model/building_blocks.hpp"
 
-namespace flopwatt::model::families {
+namespace flopwatt::model::families::xverse {
 namespace {
 
 /// XverseConfig's defaults: the shape of XVERSE-13B.
@@ -28,6 +28,6 @@ void read(Draft& draft) {
 }  // namespace
 
 /// XVERSE: Llama's layers under a name of its own.
-extern const Family xverse{.name = "xverse", .model_types = {"xverse"}, .class_stems = {"Xverse"}, .read = read};
+extern const Family family{.name = "xverse", .model_types = {"xverse"}, .class_stems = {"Xverse"}, .read = read};
 
-}  // namespace flopwatt::model::families
+}  // namespace flopwatt::model::families::xverse
