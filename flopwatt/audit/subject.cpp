@@ -81,6 +81,7 @@ std::optional<units::FlopRate> Row::rate() const noexcept {
 Subject examine(const dataset::Dataset& dataset, const device::Catalogue& devices, const model::Catalogue& models) {
   Subject subject;
   subject.dataset = &dataset;
+  subject.notes = dataset.notes;
   const dataset::Groups groups = dataset::configurations(dataset.rows);
   subject.configurations = groups.count;
   Steps steps{models};
@@ -103,8 +104,7 @@ Subject examine(const dataset::Dataset& dataset, const device::Catalogue& device
     }
     subject.device = std::move(*device);
   } else {
-    subject.notes.push_back(
-        fmt::format("device \"{}\" is not in the catalogue: peaks and limit were not checked", dataset.device));
+    subject.notes.push_back(devices.not_here(dataset.device) + ": peaks and limit were not checked");
   }
 
   double idle_watts = 0;

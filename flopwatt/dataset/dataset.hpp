@@ -54,7 +54,7 @@ struct Dataset {
 };
 
 struct ReadOptions {
-  std::string device;  ///< --device; empty: the file's own word
+  std::string device;  ///< --device, in place of what the file says, which a note then tells; empty: the file's word
 };
 
 /// Reads a samples file: the study's CSV columns, aggregated (`*_mean`) or raw, any of them missing but model_name,

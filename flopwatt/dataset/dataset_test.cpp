@@ -97,6 +97,10 @@ TEST(ReadSamples, DeviceIsTheOptionThenTheColumnThenTheFile) {
   const Dataset by_option = only(read_samples(kTwo, "all.csv", {.device = "A30"}));
   EXPECT_EQ(by_option.device, "A30");
   EXPECT_EQ(by_option.rows.size(), 3U);
+  EXPECT_THAT(
+      by_option.notes,
+      testing::ElementsAre("all.csv says L40, T4; --device A30 stands in its place, and the rows count as those "
+                           "of one device"));
 }
 
 TEST(ReadSamples, NamesFileLineAndColumnOfWhatItCannotUse) {

@@ -242,11 +242,19 @@ Result<std::vector<Dataset>> read_samples(std::string_view text, std::string_vie
   };
 
   const std::string of_file = stem(where);
+  std::vector<std::string> replaced;  // names in the file that --device stands for
   for (std::size_t row = 0; row < table.row_count(); ++row) {
     FLOPWATT_TRY(Observation observation, read_row(table, row, columns));
     Dataset* dataset = nullptr;
     if (!options.device.empty()) {
       dataset = &dataset_of(options.device, DeviceOrigin::option);
+      if (columns.device) {
+        const std::string_view cell = base::trimmed(table.cell(row, *columns.device));
+        if (!is_missing_text(cell) && !same_device(cell, options.device) &&
+            std::ranges::none_of(replaced, [&](const std::string& name) { return same_device(name, cell); })) {
+          replaced.emplace_back(cell);
+        }
+      }
     } else if (columns.device) {
       const std::string_view cell = base::trimmed(table.cell(row, *columns.device));
       if (is_missing_text(cell)) {
@@ -264,6 +272,12 @@ Result<std::vector<Dataset>> read_samples(std::string_view text, std::string_vie
     } else {
       dataset->rows.push_back(std::move(observation));
     }
+  }
+  if (!replaced.empty()) {
+    datasets.front().notes.push_back(
+        fmt::format("{} says {}; --device {} stands in its place{}", where,
+                    base::excerpt(fmt::format("{}", fmt::join(replaced, ", "))), options.device,
+                    replaced.size() > 1 ? ", and the rows count as those of one device" : ""));
   }
   return datasets;
 }

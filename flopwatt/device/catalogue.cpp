@@ -135,6 +135,14 @@ Error Catalogue::unknown(std::string_view name) const {
       Errc::usage, std::move(what), {}, fmt::format("see `flopwatt devices` for the known ones, or {}", kDescribeIt)};
 }
 
+std::string Catalogue::not_here(std::string_view name) const {
+  const std::string shown = fmt::format("\"{}\" is not in the device catalogue", base::excerpt(name));
+  if (names_partition(name)) return shown + " (it is a partition of a GPU; the catalogue has whole devices only)";
+  const std::vector<std::string> close = close_names(name, 1);
+  return shown + (close.empty() ? std::string{" (nor is a name like it; `flopwatt devices` lists what is)"}
+                                : fmt::format(" (did you mean {}?)", close.front()));
+}
+
 std::vector<std::string> Catalogue::close_names(std::string_view name, std::size_t limit) const {
   if (name.size() > kLongestName) return {};
   const std::vector<std::string> asked = words(name);

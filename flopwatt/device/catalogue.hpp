@@ -48,6 +48,10 @@ class Catalogue {
   /// Names that look like `name`, closest first, for an error message.
   [[nodiscard]] std::vector<std::string> close_names(std::string_view name, std::size_t limit = 4) const;
 
+  /// For a note on a label that may stand for a device of nobody's catalogue: `"A100-SMX4-80GB" is not in the device
+  /// catalogue (did you mean A100-SXM4-80GB?)`.
+  [[nodiscard]] std::string not_here(std::string_view name) const;
+
  private:
   /// The words of one spelling (vendor left out) and the device it names.
   struct Spelling {

@@ -173,6 +173,10 @@ TEST(ShippedCatalogue, AnUnknownNameIsAnsweredWithCloseOnes) {
   EXPECT_THAT(shipped().close_names("L04"), ::testing::Contains("L40"));
   EXPECT_THAT(shipped().close_names("a thing unlike any device"), ElementsAre());
   EXPECT_LE(shipped().close_names("A100").size(), 4U);
+  EXPECT_EQ(shipped().not_here("A100-SMX4-80GB"),
+            "\"A100-SMX4-80GB\" is not in the device catalogue (did you mean A100-SXM4-80GB?)");
+  EXPECT_THAT(shipped().not_here("nope"), HasSubstr("`flopwatt devices`"));
+  EXPECT_THAT(shipped().not_here("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), HasSubstr("partition"));
   const auto none = shipped().find("");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Errc::usage);

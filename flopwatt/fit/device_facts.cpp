@@ -55,8 +55,7 @@ DeviceFacts device_facts(const device::Catalogue& catalogue, std::string_view la
   facts.name = label;
   auto found = catalogue.resolve(label);
   if (!found) {
-    facts.notes.push_back(fmt::format("\"{}\" is not in the device catalogue: its limit and its peaks are not known",
-                                      base::excerpt(label)));
+    facts.notes.push_back(catalogue.not_here(label) + ": its limit and its peaks are not known");
     return facts;
   }
   facts.name = found->name;

@@ -306,7 +306,8 @@ Result<Fitted> fit_device(const dataset::Dataset& dataset, const Catalogues& cat
   out.rows_read = dataset.rows_read();
   out.rows = selection.samples.size();
   out.dropped = selection.dropped;
-  out.notes = facts.notes;
+  out.notes = dataset.notes;
+  out.notes.insert(out.notes.end(), facts.notes.begin(), facts.notes.end());
   out.notes.insert(out.notes.end(), selection.notes.begin(), selection.notes.end());
   if (selection.samples.size() < 3) {
     return fail(Errc::bad_data,
