@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "flopwatt/cli/shared_options.hpp"
 #include "flopwatt/cli/verbs.hpp"
@@ -13,7 +14,7 @@ namespace {
 struct DevicesOptions {
   engine::DevicesRequest request;
   bool measure = false;
-  engine::MeasureRequest measuring;
+  engine::MeasureRequest measuring{.place = {}};
   DataOptions data;
   OutputOptions output;
 };
@@ -21,6 +22,7 @@ struct DevicesOptions {
 Result<void> run_measure(const DevicesOptions& options, const engine::Facts& facts, Console& console) {
   if (!options.request.derive.empty()) return fail(Errc::usage, "does not go with --measure", "--derive");
   engine::MeasureRequest request = options.measuring;
+  if (request.place.empty()) request.place = "cpu";
   request.name = options.request.name;
   if (::isatty(STDERR_FILENO) != 0) {
     request.progress = [](units::Precision dtype) {
@@ -31,7 +33,22 @@ Result<void> run_measure(const DevicesOptions& options, const engine::Facts& fac
   return present(console, options.output, answer);
 }
 
+/// Options that another one leaves without effect.
+Result<void> check(const DevicesOptions& options) {
+  if (!options.measure) {
+    for (const auto& [given, option] :
+         {std::pair{!options.measuring.place.empty(), "--device"}, {!options.measuring.dtypes.empty(), "--dtype"}}) {
+      if (given) return fail(Errc::usage, "says what to measure", option, "add --measure, or leave it out");
+    }
+  }
+  if (!options.request.derive.empty() && !options.request.name.empty()) {
+    return fail(Errc::usage, "a derived device has no name in the catalogue", "NAME", "leave it or --derive out");
+  }
+  return {};
+}
+
 Result<void> run_devices(const DevicesOptions& options, Console& console) {
+  FLOPWATT_TRY_VOID(check(options));
   FLOPWATT_TRY(const engine::Facts facts, load_facts(options.data));
   if (options.measure) return run_measure(options, facts, console);
   FLOPWATT_TRY(const answers::Devices answer, engine::devices(facts, options.request));

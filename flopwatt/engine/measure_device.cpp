@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <variant>
 
 #include "flopwatt/device/peak.hpp"
@@ -28,8 +29,20 @@ struct Measured {
   std::string reason;  ///< why there is no ceiling
 };
 
-/// Takes events until the last one; the reason for an end that none of them tells.
-Result<void> listen(Process& process, std::chrono::milliseconds patience, Measured& measured) {
+/// Whether what answers may be the device that was named.  A processor may not unless the catalogue knows it by this
+/// name; a device that the catalogue does not know is taken at the caller's word, with a note.
+bool may_be(const Facts& facts, const std::string& named, const Place& place, const std::string& reported) {
+  if (named.empty()) return true;
+  const auto is = facts.devices().find_all(reported);
+  if (is.empty()) return place.type != Place::Type::cpu;
+  const auto meant = facts.devices().find_all(named);
+  return std::find_first_of(is.begin(), is.end(), meant.begin(), meant.end()) != is.end();
+}
+
+/// Takes events until the last one, or until a device answers that is not `wanted`; the reason for an end that none of
+/// them tells.
+Result<void> listen(Process& process, std::chrono::milliseconds patience,
+                    const std::function<bool(const std::string&)>& wanted, Measured& measured) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < deadline) {
     FLOPWATT_TRY(const Process::Read read, process.read_line(std::chrono::milliseconds{200}));
@@ -41,7 +54,10 @@ Result<void> listen(Process& process, std::chrono::milliseconds patience, Measur
       return {};
     }
     FLOPWATT_TRY(const workload::Event event, workload::read_event(line->text));
-    if (const auto* ready = std::get_if<workload::Ready>(&event)) measured.ready = *ready;
+    if (const auto* ready = std::get_if<workload::Ready>(&event)) {
+      measured.ready = *ready;
+      if (!wanted(ready->device_name)) return {};
+    }
     if (const auto* ceiling = std::get_if<workload::Ceiling>(&event)) measured.ceiling = *ceiling;
     if (const auto* failed = std::get_if<workload::Failed>(&event)) {
       measured.reason = fmt::format("{}: {}", workload::name(failed->reason), failed->detail);
@@ -54,13 +70,14 @@ Result<void> listen(Process& process, std::chrono::milliseconds patience, Measur
   return {};
 }
 
-Result<Measured> measure(const std::string& program, const workload::Job& job) {
+Result<Measured> measure(const std::string& program, const workload::Job& job,
+                         const std::function<bool(const std::string&)>& wanted) {
   FLOPWATT_TRY(Process process, Process::start({program}));
   FLOPWATT_TRY_VOID(process.write_line(workload::write(job)));
   Measured measured;
   const auto patience =
       kMeasuringPatience + std::chrono::milliseconds{static_cast<std::int64_t>(kSpells * 1e3 * job.sample_seconds)};
-  if (const auto heard = listen(process, patience, measured); !heard) measured.reason = heard.error().message();
+  if (const auto heard = listen(process, patience, wanted, measured); !heard) measured.reason = heard.error().message();
   return measured;
 }
 
@@ -103,11 +120,18 @@ Result<answers::Devices> measure_device(const Facts& facts, const MeasureRequest
   job.device = place;
   job.threads = request.threads;
   job.sample_seconds = request.spell.in(units::second);
+  const auto wanted = [&](const std::string& reported) { return may_be(facts, request.name, place, reported); };
   for (const Precision dtype : request.dtypes.empty() ? dtypes_of(place) : request.dtypes) {
     if (request.progress) request.progress(dtype);
     job.dtype = dtype;
-    FLOPWATT_TRY(const Measured measured, measure(program, job));
+    FLOPWATT_TRY(const Measured measured, measure(program, job, wanted));
     if (measured.ready) {
+      if (!wanted(measured.ready->device_name)) {
+        return fail(
+            Errc::usage,
+            fmt::format("{} is '{}', not {}", here.place, base::excerpt(measured.ready->device_name), request.name),
+            "--device", "leave the name out, or say where it is, such as --device cuda:0");
+      }
       here.name = measured.ready->device_name;
       here.library = measured.ready->library;
       here.threads = measured.ready->threads;
@@ -132,6 +156,10 @@ Result<answers::Devices> measure_device(const Facts& facts, const MeasureRequest
       if (auto peak = device::peak(*known, row.dtype)) row.datasheet = *std::move(peak);
     }
     answer.devices.push_back(*known);
+    if (!request.name.empty() && facts.devices().find_all(here.name).empty()) {
+      answer.notes.push_back(fmt::format("{}; that it is the {} of the datasheet is what was said.",
+                                         facts.devices().not_here(here.name), known->name));
+    }
   } else {
     answer.notes.push_back(fmt::format("The catalogue has no device called '{}': nothing to compare with.", here.name));
   }
