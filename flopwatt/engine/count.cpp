@@ -27,7 +27,9 @@ Result<void> check_together(const WorkloadWords& words) {
     if (words.sequence) return refuse("--seq", "contradicts --seq-lengths", "give one of the two");
     if (w.batch != 1) return refuse("--batch", "contradicts --seq-lengths, a length for each sequence", "leave it out");
   }
-  if (w.phase != work::Phase::generate) {
+  if (w.phase == work::Phase::generate) {
+    if (w.new_tokens == 0) return refuse("--new-tokens", "generate needs a number of them", "add --new-tokens N");
+  } else {
     const std::string remedy = "leave it out, or use --phase generate";
     if (w.new_tokens != 0) return refuse("--new-tokens", fmt::format("{} has no new tokens", name(w.phase)), remedy);
     if (!w.kv_cache) return refuse("--no-kv-cache", fmt::format("means nothing for {}", name(w.phase)), remedy);
@@ -35,12 +37,21 @@ Result<void> check_together(const WorkloadWords& words) {
   if ((w.image_width || w.image_height) && w.images == 0) {
     return refuse(w.image_width ? "--image-width" : "--image-height", "there are no images", "add --images N");
   }
+  if (w.recompute_layers && w.recompute != work::Recompute::full) {
+    return refuse("--recompute-layers", "nothing is recomputed layer by layer", "add --recompute full");
+  }
   if (p.sequence && p.tensor == 1) {
     return refuse("--sp", "sequence parallelism splits what tensor parallelism leaves whole", "add --tp N");
   }
   if (p.zero > 0 && p.data == 1) return refuse("--zero", "there is nothing to spread over", "add --dp N");
   if (p.in_flight > 1 && p.pipeline == 1) return refuse("--in-flight", "there is no pipeline", "add --pp N");
+  if (p.stage > 0 && p.pipeline == 1) return refuse("--stage", "there is no pipeline", "add --pp N");
   if (!p.stage_layers.empty() && p.pipeline == 1) return refuse("--stage-layers", "there is no pipeline", "add --pp N");
+  for (std::size_t stage = 1; stage + 1 < p.stage_layers.size(); ++stage) {
+    if (p.stage_layers[stage] > 0) continue;
+    return refuse("--stage-layers", fmt::format("stage {} has no layers, no embedding and no head", stage),
+                  "leave the stage out");
+  }
   return {};
 }
 
@@ -75,6 +86,8 @@ void note_without_effect(const work::Workload& w, const model::Architecture& arc
     return std::ranges::any_of(block.attentions, [](const model::Attention& a) { return a.cross; });
   };
   if (w.encoder_sequence > 0 && !any_block(crosses)) note("--encoder-seq", "the model is no encoder-decoder");
+  const auto sees = [](const model::Stack& stack) { return stack.role == model::StackRole::vision; };
+  if (w.images > 0 && std::ranges::none_of(architecture.stacks, sees)) note("--images", "the model sees no images");
 }
 
 /// A count is that of one device: which one, and what the others may hold more of.
@@ -100,6 +113,11 @@ void add_parallel_notes(const work::Workload& workload, const model::Architectur
   if (p.stage == 0) note += ", after the embedding";
   if (p.stage == p.pipeline - 1) note += ", and the head";
   notes.push_back(note + "; --stage K asks about another.");
+  for (std::size_t stage = 0; stage < p.stage_layers.size(); ++stage) {
+    if (p.stage_layers[stage] > 0) continue;
+    notes.push_back(fmt::format("--stage-layers leaves stage {} without layers: it holds the {} alone.", stage,
+                                stage == 0 ? "embedding" : "head"));
+  }
   if (workload.phase == work::Phase::train && p.in_flight < p.pipeline - p.stage) {
     notes.push_back(fmt::format(
         "Activations are those of {} micro-batch{} in flight (--in-flight); the 1F1B schedule holds up to {} here.",
@@ -125,6 +143,11 @@ Result<work::Workload> complete(const WorkloadWords& words, const model::Archite
     workload.precision = architecture.dtype.value_or(units::Precision::bfloat16);
     notes.push_back(fmt::format("No --dtype was given: {} is {}.", units::name(workload.precision),
                                 architecture.dtype ? "what the model's config says" : "assumed"));
+  }
+  if (workload.phase == work::Phase::train && workload.master_weights && units::bits(workload.precision) >= 32) {
+    return fail(Errc::usage,
+                fmt::format("{} weights are their own: a copy would be held twice", units::name(workload.precision)),
+                "--master-weights", "leave it out, or train in bfloat16 or float16");
   }
   note_without_effect(workload, architecture, notes);
   if (architecture.max_positions && workload.sequence > *architecture.max_positions) {

@@ -87,6 +87,12 @@ void add_notes(answers::Mfu& answer) {
   } else if (!answer.utilization.mbu) {
     answer.notes.push_back("There is no MBU: the batch cannot be shared evenly by the devices.");
   }
+  if (const std::int64_t batch = answer.workload.batch; batch % answer.devices != 0) {
+    answer.notes.push_back(fmt::format(
+        "--batch {} does not divide over --gpus {}: it counts over all devices, and replicas would hold {} or {} "
+        "sequences each; the MFU is that of the whole job.",
+        batch, answer.devices, batch / answer.devices, batch / answer.devices + 1));
+  }
   if (answer.devices > 1) {
     answer.notes.push_back("MFU, HFU and MBU are per device; the devices are taken as data-parallel replicas.");
   }

@@ -129,11 +129,20 @@ std::string_view formula_text(work::Formula formula) {
 
 /// The estimates, and by cause where each differs from the exact count.
 Section comparisons(const answers::Count& a) {
-  Section section{.heading = "Published estimates of the step", .facts = {}, .table = Table{}};
+  const bool split = !parallel_text(a.workload.parallel).empty();
+  Section section{.heading = split ? "Published estimates of the step, whole model on all devices"
+                                   : "Published estimates of the step",
+                  .facts = {},
+                  .table = Table{}};
   section.table->columns = {{"", "formula", Align::left},
                             {"FLOPs", "step_flops"},
                             {"− exact", "minus_exact"},
                             {"because of", "cause", Align::left}};
+  if (split && !a.comparisons.empty()) {  // the FLOPs above are one device's
+    const Count exact = a.comparisons.front().exact_step;
+    section.table->rows.push_back(
+        {Cell{"exact, all devices"}, Cell{flops_text(exact), exact.to_double()}, Cell{""}, Cell{""}});
+  }
   for (const work::Comparison& c : a.comparisons) {
     if (a.formula && c.formula != *a.formula) continue;
     const auto difference = [&](Count flops) {

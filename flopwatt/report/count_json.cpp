@@ -147,7 +147,11 @@ std::string key_of(work::Formula formula) {
 
 void write_formula(JsonWriter& json, const answers::Count& a) {
   json.key("formula").begin_object().member("used", formula_name(a.formula));
-  if (a.comparisons.empty()) json.key("palm_step_per_token").null().key("sixn_step_per_token").null();
+  if (a.comparisons.empty()) {
+    json.key("palm_step_per_token").null().key("sixn_step_per_token").null();
+  } else {  // of all devices, which the FLOPs above are not where a plan splits the work
+    member_quotient(json, "exact_step_per_token", a.comparisons.front().exact_step, a.comparisons.front().tokens);
+  }
   for (const work::Comparison& c : a.comparisons) {
     member_quotient(json, key_of(c.formula) + "_step_per_token", c.formula_step, c.tokens);
   }

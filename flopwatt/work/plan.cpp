@@ -28,8 +28,16 @@ Result<void> check_range(std::string_view option, std::int64_t value, std::int64
 
 tl::unexpected<Error> indivisible(std::string_view option, std::int64_t degree, std::string_view what,
                                   std::int64_t size) {
+  // The next ones on both sides; not searched for long, for a plan is tried many times over (nearest_plan.cpp).
+  constexpr std::int64_t kReach = 1024;
+  std::int64_t below = std::min(degree, size), above = degree;
+  for (std::int64_t n = 0; n < kReach && size % below != 0; ++n) --below;
+  for (std::int64_t n = 0; n < kReach && above < size && size % above != 0; ++n) ++above;
+  std::string such_as;
+  if (size % below == 0) such_as = fmt::format(", such as {}", below);
+  if (above <= size && size % above == 0) such_as += fmt::format("{} {}", such_as.empty() ? ", such as" : " or", above);
   return fail(Errc::infeasible, fmt::format("{} does not divide {} {}", degree, size, what), std::string{option},
-              fmt::format("choose a divisor of {}", size));
+              fmt::format("choose a divisor of {}{}", size, such_as));
 }
 
 bool is_row_parallel(const Tensor& tensor) noexcept {
@@ -241,7 +249,7 @@ Result<void> split(Plan& plan) {
     if (std::ssize(p.stage_layers) != p.pipeline || sum != layers) {
       return fail(Errc::infeasible,
                   fmt::format("the stages do not add up to {} layers in {} stages", layers, p.pipeline),
-                  "--stage-layers");
+                  "--stage-layers", fmt::format("give {} numbers that add up to {}", p.pipeline, layers));
     }
   }
 

@@ -110,6 +110,44 @@ Result<Log> read_own_trace(std::string_view text, std::string_view where) {
   return log;
 }
 
+Result<Log> read_as(LogFormat format, std::string_view text, std::span<const Line> lines, std::string_view where,
+                    const LogOptions& options) {
+  if (const TableFormat* table = table_of(format)) return read_table(*table, lines, where, options);
+  switch (format) {
+    case LogFormat::nvidia_smi_csv:
+      return read_nvidia_smi_csv(lines, where, options);
+    case LogFormat::amd_smi_json:
+      return read_amd_smi_json(text, where, options);
+    case LogFormat::rocm_smi_json:
+      return read_rocm_smi_json(text, where, options);
+    case LogFormat::prometheus_json:
+      return read_prometheus_json(text, where, options);
+    case LogFormat::wandb_csv:
+      return read_wandb_csv(lines, where, options);
+    case LogFormat::slurm_sacct:
+      return read_sacct(lines, where, options);
+    case LogFormat::trace_csv:
+      return read_own_trace(text, where);
+    default:
+      break;
+  }
+  return fail(Errc::internal, "no reader for this format", std::string{where});
+}
+
+/// Of several logs one may need an option that another has no use for: a note of that one, and no error.
+void note_without_effect(const LogOptions& options, Log& log) {
+  if (options.interval && log.time_base != TimeBase::counted) {
+    log.notes.emplace_back("Without effect: --interval; the log has times.");
+  }
+  if (options.start && log.time_base != TimeBase::anchored) {
+    log.notes.emplace_back("Without effect: --start; the log has dates.");
+  }
+  if (!options.columns.empty() && log.format != LogFormat::nvidia_smi_csv) {
+    log.notes.push_back(
+        fmt::format("Without effect: --columns; they are those of nvidia-smi-csv, and this is {}.", key(log.format)));
+  }
+}
+
 }  // namespace
 
 std::string_view key(LogFormat format) noexcept { return kFormats[static_cast<std::size_t>(format)]; }
@@ -148,26 +186,9 @@ Result<Log> read_log(std::string_view bytes, std::string_view where, const LogOp
     return fail(Errc::bad_data, fmt::format("is in no format that is known ({})", log_format_list()),
                 std::string{where}, "see docs/energy.md");
   }
-  if (const TableFormat* table = table_of(*format)) return read_table(*table, lines, where, options);
-  switch (*format) {
-    case LogFormat::nvidia_smi_csv:
-      return read_nvidia_smi_csv(lines, where, options);
-    case LogFormat::amd_smi_json:
-      return read_amd_smi_json(text, where, options);
-    case LogFormat::rocm_smi_json:
-      return read_rocm_smi_json(text, where, options);
-    case LogFormat::prometheus_json:
-      return read_prometheus_json(text, where, options);
-    case LogFormat::wandb_csv:
-      return read_wandb_csv(lines, where, options);
-    case LogFormat::slurm_sacct:
-      return read_sacct(lines, where, options);
-    case LogFormat::trace_csv:
-      return read_own_trace(text, where);
-    default:
-      break;
-  }
-  return fail(Errc::internal, "no reader for this format", std::string{where});
+  FLOPWATT_TRY(Log log, read_as(*format, text, lines, where, options));
+  note_without_effect(options, log);
+  return log;
 }
 
 }  // namespace flopwatt::telemetry

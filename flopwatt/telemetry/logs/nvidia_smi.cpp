@@ -179,6 +179,7 @@ class Reader {
       choose_delimiter(lines_[i].text);
       header_ = lines_[i].text;
       FLOPWATT_TRY_VOID(take_columns(fields_of(lines_[i].text)));
+      if (!options().columns.empty()) builder_.note("Without effect: --columns; the log has a header.");
       return i + 1;
     }
     if (!options().columns.empty()) {
