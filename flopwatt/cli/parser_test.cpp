@@ -45,12 +45,27 @@ TEST(Parse, NamesTheOptionThatIsWrong) {
     std::vector<std::string> line;
     std::string part;
   };
-  for (const Case& c :
-       {Case{{}, "MODEL: is missing"}, Case{{"gpt2", "--batch", "0"}, "--batch: '0'"},
-        Case{{"gpt2", "--batch", "-1"}, "--batch: '-1'"}, Case{{"gpt2", "--batch=nan"}, "--batch: 'nan'"},
-        Case{{"gpt2", "--batch"}, "--batch"}, Case{{"gpt2", "--batch", "1", "--batch", "2"}, "--batch"},
-        Case{{"gpt2", "--bacth", "1"}, "did you mean --batch?"}, Case{{"gpt2", "--json=maybe"}, "--json"},
-        Case{{"gpt2", "extra"}, "extra: one argument too many"}, Case{{""}, "MODEL: is empty"}}) {
+  for (const Case& c : {Case{{}, "MODEL: is missing"},
+                        Case{{"gpt2", "--batch", "0"}, "--batch: '0'"},
+                        Case{{"gpt2", "--batch", "-1"}, "--batch: '-1'"},
+                        Case{{"gpt2", "--batch=nan"}, "--batch: 'nan'"},
+                        Case{{"gpt2", "--batch"}, "--batch"},
+                        Case{{"gpt2", "--batch", "1", "--batch", "2"}, "--batch"},
+                        Case{{"gpt2", "--bacth", "1"}, "did you mean --batch?"},
+                        Case{{"gpt2", "--json=maybe"}, "--json"},
+                        Case{{"gpt2", "extra"}, "extra: one argument too many"},
+                        Case{{""}, "MODEL: is empty"},
+                        Case{{"gpt2", "--batch"}, "--batch: needs a value; see 'flopwatt count --help'"},
+                        Case{{"gpt2", "--batch="}, "--batch: needs a value;"},
+                        Case{{"gpt2", "--batch", "--json"}, "--batch: needs a value, and --json is an option;"},
+                        Case{{"gpt2", "--batch", "--json=true"}, "--batch: needs a value, and --json is an option;"},
+                        Case{{"gpt2", "--batch", "1", "--batch=2"}, "--batch: is given more than once; give it once"},
+                        Case{{"gpt2", "--json="}, "--json: is a switch and takes no ''"},
+                        Case{{"gpt2", "--no-kv-cache=3"}, "--no-kv-cache: is a switch and takes no '3'"},
+                        Case{{"gpt2", ""}, "'': one argument too many"},
+                        Case{{"gpt2", "--", "--json"}, "--json: one argument too many"},
+                        Case{{"gpt2", "--", "--batch"}, "--batch: one argument too many"},
+                        Case{{"gpt2", "-"}, "-: unknown option of 'count'"}}) {
     Fixture f;
     const auto read = f.read(c.line);
     ASSERT_FALSE(read) << c.part;
@@ -58,6 +73,19 @@ TEST(Parse, NamesTheOptionThatIsWrong) {
     EXPECT_NE(read.error().message().find(c.part), std::string::npos) << read.error().message();
     EXPECT_EQ(read.error().message().find('\n'), std::string::npos);
   }
+}
+
+TEST(Parse, TakesWhatFollowsTwoDashesAsArguments) {
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"--", "gpt2"}, {"gpt2", "--"}, {"--json", "--", "gpt2"}}) {
+    Fixture f;
+    ASSERT_TRUE(f.read(line)) << line.front();
+    EXPECT_EQ(f.words.model, "gpt2");
+  }
+  Fixture f;
+  ASSERT_TRUE(f.read({"--", "--json"}));
+  EXPECT_EQ(f.words.model, "--json");
+  EXPECT_FALSE(f.words.json);
 }
 
 TEST(Parse, TakesSeveralFiles) {

@@ -15,7 +15,8 @@ tl::unexpected<Error> unknown_verb(const std::vector<Verb>& verbs, const std::st
   std::vector<std::string> names;
   for (const Verb& verb : verbs) names.push_back(verb.name);
   const auto meant = suggest(word, names);
-  return fail(Errc::usage, word.starts_with('-') ? "unknown option" : "unknown verb", base::excerpt(word),
+  return fail(Errc::usage, word.starts_with('-') ? "unknown option" : "unknown verb",
+              word.empty() ? "''" : base::excerpt(word),
               meant ? "did you mean '" + *meant + "'?" : "see 'flopwatt --help'");
 }
 
@@ -31,14 +32,22 @@ Result<void> run_verb(const Verb& verb, std::vector<std::string> words, Console&
   return asked == Asked::help ? console.print(help(verb, command)) : run(console);
 }
 
-Result<void> dispatch(const std::vector<std::string>& words, Console& console) {
+bool asks_for_help(const std::string& word) { return word == "--help" || word == "-h" || word == "help"; }
+
+Result<void> dispatch(std::vector<std::string> words, Console& console) {
   const std::vector<Verb> verbs = all_verbs();
   if (words.empty()) return fail(Errc::usage, "no verb given", {}, "see 'flopwatt --help'");
-  const std::string& first = words.front();
-  if (first == "--help" || first == "-h" || first == "help") return console.print(overview(verbs));
-  if (first == "--version") return console.print("flopwatt " + std::string{base::kVersion} + '\n');
-  const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == first; });
-  if (verb == verbs.end()) return unknown_verb(verbs, first);
+  if (words.front() == "--version") {
+    if (words.size() == 1) return console.print("flopwatt " + std::string{base::kVersion} + '\n');
+    return fail(Errc::usage, "one argument too many", base::excerpt(words[1]), "see 'flopwatt --help'");
+  }
+  if (asks_for_help(words.front())) {  // "help count" is "count --help"
+    words.erase(words.begin());
+    if (words.empty() || asks_for_help(words.front())) return console.print(overview(verbs));
+    words.emplace_back("--help");
+  }
+  const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == words.front(); });
+  if (verb == verbs.end()) return unknown_verb(verbs, words.front());
   return run_verb(*verb, {words.begin() + 1, words.end()}, console);
 }
 
