@@ -21,8 +21,10 @@ struct SweepOptions {
   OutputOptions output;
 };
 
-/// Exit code 4 for a sweep that was stopped, 5 for one in which nothing could be measured; the answer is printed first.
+/// The error of a store that cannot be written, exit code 4 for a sweep that was stopped, 5 for one in which nothing
+/// could be measured; the answer is printed first.
 Result<void> judge(const answers::SweepRun& answer) {
+  if (answer.counts.ended_by) return fail(*answer.counts.ended_by);
   if (answer.counts.interrupted) {
     return fail(Errc::unavailable, fmt::format("interrupted, {} of {} runs left", answer.left, answer.plan.to_run),
                 answer.plan.store, "run the same plan again to go on");

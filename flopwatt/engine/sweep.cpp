@@ -225,11 +225,20 @@ Result<answers::SweepRun> run_sweep(const Facts& facts, const SweepRequest& requ
                                .meter = meter.get(),
                                .stop = watch.stop ? watch.stop : [] { return false; },
                                .progress = watch.progress};
-  FLOPWATT_TRY(out.counts, sweep::run(plan, prepared.found.models, prepared.found.architectures,
-                                      prepared.answer.configurations, remaining, store, machine));
+  out.counts = sweep::run(plan, prepared.found.models, prepared.found.architectures, prepared.answer.configurations,
+                          remaining, store, machine);
   out.left = prepared.answer.to_run - out.counts.finished - out.counts.failed;
-  FLOPWATT_TRY(auto summaries, sweep::summarize(store));
-  out.report = describe(prepared.answer.store, std::move(summaries));
+  auto summaries = sweep::summarize(store);
+  if (out.counts.ended_by) {
+    const bool any = summaries && std::any_of(summaries->begin(), summaries->end(),
+                                              [](const sweep::Summary& summary) { return summary.samples > 0; });
+    if (!any) return fail(*out.counts.ended_by);  // nothing was measured that an answer could hold
+  }
+  if (!summaries) return fail(std::move(summaries).error());
+  out.report = describe(prepared.answer.store, *std::move(summaries));
+  if (out.counts.ended_by) {
+    out.report.notes.push_back(fmt::format("The sweep ended early: {}.", out.counts.ended_by->message()));
+  }
   out.report.notes.insert(out.report.notes.end(), out.counts.notes.begin(), out.counts.notes.end());
   out.plan = std::move(prepared.answer);
   return out;

@@ -29,7 +29,7 @@ struct SweepWatch {
   std::function<bool()> stop;
 };
 /// Measures what remains.  Errors: as above; Errc::unavailable for a workload program or a power source that is not
-/// there.  Runs that failed and a sweep that was stopped are answers.
+/// there.  Runs that failed, a sweep that was stopped, and one that a full disk ended are answers.
 [[nodiscard]] Result<answers::SweepRun> run_sweep(const Facts& facts, const SweepRequest& request,
                                                   const SweepWatch& watch);
 

@@ -199,6 +199,7 @@ Document to_document(const answers::SweepReport& a) {
 
 Document to_document(const answers::SweepRun& a) {
   Document document = to_document(a.report);
+  document.notes.insert(document.notes.begin(), a.plan.notes.begin(), a.plan.notes.end());
   document.title += fmt::format("; this call: {} runs finished, {} failed{}", a.counts.finished, a.counts.failed,
                                 a.left > 0 ? fmt::format(", {} left", a.left) : "");
   return document;

@@ -148,7 +148,8 @@ Error Database::error(int code, std::string_view doing) const {
     case SQLITE_FULL:
       return {Errc::bad_data, "the disk is full", path_, "free some space and run again"};
     case SQLITE_IOERR:
-      return {Errc::bad_data, fmt::format("cannot {}: {}", doing, said), path_, "check the disk"};
+      return {Errc::bad_data, fmt::format("cannot {}: {}", doing, said), path_,
+              "check the disk, a quota on it, and ulimit -f"};
     default:
       return {Errc::bad_data, fmt::format("cannot {}: {}", doing, said), path_, "is it a store of a sweep?"};
   }

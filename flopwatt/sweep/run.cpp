@@ -67,7 +67,13 @@ class Sweep {
     progress_.runs = static_cast<std::int64_t>(remaining.runs.size());
   }
 
-  Result<SweepCounts> run() {
+  SweepCounts run() {
+    if (Result<void> done = measure_all(); !done) counts_.ended_by = std::move(done).error();
+    return counts_;
+  }
+
+ private:
+  Result<void> measure_all() {
     FLOPWATT_TRY_VOID(idle_baseline());
     FLOPWATT_TRY_VOID(ceilings());
     for (const Repeat& repeat : remaining_.runs) {
@@ -75,11 +81,9 @@ class Sweep {
       ++progress_.run;
       FLOPWATT_TRY_VOID(measure_one(repeat));
     }
-    FLOPWATT_TRY_VOID(store_.checkpoint());
-    return counts_;
+    return store_.checkpoint();
   }
 
- private:
   void tell(Progress::Phase phase) {
     progress_.phase = phase;
     tell();
@@ -305,10 +309,9 @@ TimeEstimate estimate(const Plan& plan, std::int64_t runs, bool idle) {
   return {of(p.min_samples), of(p.max_samples)};
 }
 
-Result<SweepCounts> run(const Plan& plan, std::span<const Model> models,
-                        std::span<const model::Architecture> architectures,
-                        std::span<const Configuration> configurations, const Remaining& remaining, Store& store,
-                        const Machine& machine) {
+SweepCounts run(const Plan& plan, std::span<const Model> models, std::span<const model::Architecture> architectures,
+                std::span<const Configuration> configurations, const Remaining& remaining, Store& store,
+                const Machine& machine) {
   return Sweep{plan, models, architectures, configurations, remaining, store, machine}.run();
 }
 

@@ -59,15 +59,16 @@ struct Machine {
 struct SweepCounts {
   std::int64_t finished = 0, failed = 0;  ///< runs of this call
   bool interrupted = false;
+  std::optional<Error> ended_by;  ///< what ended the call early: a store that cannot be written, no workload to start
   std::vector<std::string> notes;
 };
 
 /// Measures what remains of the plan.  `models` and `architectures` in the order of plan.models; the store knows the
-/// plan and the configurations.  What goes wrong in a run is a row with a reason, and the next run follows; errors are
-/// those of the store, and Errc::unavailable for a workload that cannot be started at all.
-[[nodiscard]] Result<SweepCounts> run(const Plan& plan, std::span<const Model> models,
-                                      std::span<const model::Architecture> architectures,
-                                      std::span<const Configuration> configurations, const Remaining& remaining,
-                                      Store& store, const Machine& machine);
+/// plan and the configurations.  What goes wrong in a run is a row with a reason, and the next run follows; an error of
+/// the store, and Errc::unavailable for a workload that cannot be started at all, end the call (`ended_by`).
+[[nodiscard]] SweepCounts run(const Plan& plan, std::span<const Model> models,
+                              std::span<const model::Architecture> architectures,
+                              std::span<const Configuration> configurations, const Remaining& remaining, Store& store,
+                              const Machine& machine);
 
 }  // namespace flopwatt::sweep

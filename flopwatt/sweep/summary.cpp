@@ -95,6 +95,17 @@ Result<std::vector<Summary>> summarize(Store& store) {
       summary.detail = run.detail;
     }
     if (by_device.empty()) by_device[""];
+    // A run that ended before the workload named its device is no second device.
+    const auto unnamed = by_device.find("");
+    if (by_device.size() > 1 && unnamed != by_device.end() && unnamed->second.first.finished == 0) {
+      const Summary before = std::move(unnamed->second.first);
+      by_device.erase(unnamed);
+      Summary& into = by_device.begin()->second.first;
+      into.failed += before.failed;
+      into.interrupted += before.interrupted;
+      for (const auto& [reason, count] : before.reasons) into.reasons[reason] += count;
+      if (into.detail.empty()) into.detail = before.detail;
+    }
     for (auto& [device, pair] : by_device) {
       auto& [summary, sums] = pair;
       summary.id = one.id;

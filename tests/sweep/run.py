@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """A sweep from the command line, with a workload that computes nothing (workload.py).
 
-run.py FLOPWATT CASE — cases: round_trip, recorded, examples, killed, interrupted, shards, refused, report; `example`
-runs the real workload and exits 77 (skipped) where there is none.
+run.py FLOPWATT CASE — cases: round_trip, recorded, examples, killed, interrupted, full, shards, refused, report;
+`example` runs the real workload and exits 77 (skipped) where there is none.
 """
 import csv
 import json
 import os
 import pathlib
 import random
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -42,6 +43,8 @@ noise_percent = 1
 source = "measured"
 """
 RUNS = 2 * len(DTYPES) * len(BATCHES) * len(SEQUENCES) * REPEATS
+
+LIMIT_BYTES = 800 << 10  # of the store's log: its tables and the plan take less than half of it, the runs more
 
 flopwatt = ""
 environment = {**os.environ, "FLOPWATT_TORCH": str(HERE / "workload.py")}
@@ -252,6 +255,29 @@ def interrupted():
     assert json.loads(run("sweep", "plan.toml", "--json").stdout)["runs_left"] == 0
 
 
+def full():
+    """A store that may not grow further: what was measured is printed and kept, and the next call goes on from there."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write fails instead
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT_BYTES, LIMIT_BYTES))
+
+    make_plan()
+    done = subprocess.run([flopwatt, "sweep", "plan.toml", "--json"], env=environment, capture_output=True, text=True,
+                          preexec_fn=limit, check=False)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 3 and len(lines) == 2 and f"{RUNS} runs of" in lines[0], done  # announced, one error
+    assert lines[1].startswith("flopwatt: plan.sqlite: cannot read or write: "), lines
+    answer = json.loads(done.stdout)
+    assert len(answer["configurations"]) * REPEATS == RUNS
+    assert 0 < answer["runs_finished"] < RUNS and answer["runs_left"] == RUNS - answer["runs_finished"], answer
+    assert any("ended early" in note for note in answer["notes"]), answer["notes"]
+    kept = rows_of("plan.sqlite")
+    assert len(kept) >= SAMPLES * answer["runs_finished"]
+    assert json.loads(run("sweep", "plan.toml", "--json").stdout)["runs_left"] == 0
+    after = rows_of("plan.sqlite")
+    assert all(after[key] == row for key, row in kept.items())
+
+
 def shards():
     make_plan()
     stores = []
@@ -341,6 +367,7 @@ if __name__ == "__main__":
     flopwatt = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        cases = (round_trip, recorded, examples, killed, interrupted, shards, refused, report, example)
+        cases = (round_trip, recorded, examples, killed, interrupted, full, shards, refused, report,
+                 example)
         {case.__name__: case for case in cases}[sys.argv[2]]()
         os.chdir("/")
