@@ -32,13 +32,19 @@ def parse_transcript(text):
         yield step
 
 
-def parse_markdown(text):
-    """The same from the ```console blocks of a Markdown page: `$ flopwatt …`, then what it prints."""
-    for block in re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+def parse_markdown(text, shared=""):
+    """The same from the ```console blocks of a Markdown page: `$ flopwatt …`, then what it prints; a line `…` is any lines.
+    Blocks ```console needs shared are left out where there is no such folder; their command runs among its files."""
+    for needs, block in re.findall(r"^```console( needs shared)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        if needs and not os.path.isdir(shared):
+            continue
         for command, output in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
             if re.match(r"(build/release/)?flopwatt ", command):
-                expected = [("literal", line) for line in output.splitlines()]
-                yield {"command": command.removeprefix("build/release/"), "exit": 0, ">": expected, "!": [], "=": []}
+                expected = [("literal", "..." if line == "…" else line) for line in output.splitlines()]
+                command = command.removeprefix("build/release/")
+                if needs:
+                    command = f'ln -sf "$FLOPWATT_SHARED"/*/*.csv . && {command}'
+                yield {"command": command, "exit": 0, ">": expected, "!": [], "=": []}
 
 
 def matches(expected, actual):
@@ -100,7 +106,8 @@ def main(program, file):
         return SKIPPED
     environment = {**os.environ, "PATH": f"{os.path.dirname(os.path.abspath(program))}:{os.environ['PATH']}",
                    "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
-    steps = list((parse_markdown if file.endswith(".md") else parse_transcript)(text))
+    shared = os.environ.get("FLOPWATT_SHARED", "")
+    steps = list(parse_markdown(text, shared) if file.endswith(".md") else parse_transcript(text))
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for step in steps:

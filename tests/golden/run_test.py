@@ -7,6 +7,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -73,6 +74,18 @@ class Run(unittest.TestCase):
         page = "Text\n```console\n$ make run\n$ build/release/flopwatt 'a\\nb\\n'\na\n...\n```\n"
         self.assertEqual(self.outcome(page, "a.md"), 0)
         self.assertEqual(self.outcome(page.replace("\na\n...", "\nb\n..."), "a.md"), 1)
+        self.assertEqual(self.outcome(page.replace("\na\n...", "\n…"), "a.md"), 0)
+        self.assertEqual(self.outcome(page.replace("\na\n...", "\n…\nc"), "a.md"), 1)
+
+    def test_markdown_examples_of_measured_files(self):
+        page = "```console needs shared\n$ flopwatt 'a\\n'\nb\n```\n"
+        os.environ.pop("FLOPWATT_SHARED", None)
+        self.assertEqual(self.outcome(page, "a.md"), 0)  # left out
+        with tempfile.TemporaryDirectory() as shared, mock.patch.dict(os.environ, {"FLOPWATT_SHARED": shared}):
+            pathlib.Path(shared, "study").mkdir()
+            pathlib.Path(shared, "study", "a.csv").write_text("", encoding="utf-8")
+            self.assertEqual(self.outcome(page, "a.md"), 1)
+            self.assertEqual(self.outcome(page.replace("\nb", "\na"), "a.md"), 0)
 
 
 if __name__ == "__main__":
