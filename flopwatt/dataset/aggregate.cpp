@@ -79,7 +79,8 @@ Observation mean_of_run(std::span<const Observation* const> rows) {
   return out;
 }
 
-std::vector<Observation> aggregate_rows(const std::vector<File>& files, std::vector<Observation> rows) {
+std::vector<Observation> aggregate_rows(const std::vector<File>& files, std::vector<Observation> rows,
+                                        Averaged& averaged) {
   std::map<decltype(run_key(rows.front())), std::vector<const Observation*>> runs;
   std::vector<std::vector<const Observation*>*> in_order;
   std::vector<Observation> out;
@@ -94,6 +95,8 @@ std::vector<Observation> aggregate_rows(const std::vector<File>& files, std::vec
     if (files[row.file].layout != Layout::raw) out.push_back(row);
   }
   for (const auto* run : in_order) out.push_back(mean_of_run(*run));
+  averaged.runs += in_order.size();
+  averaged.samples += rows.size() - (out.size() - in_order.size());
   return out;
 }
 
@@ -138,8 +141,8 @@ std::vector<Dataset> merge(std::vector<Dataset> datasets) {
 }
 
 Dataset aggregate(Dataset dataset) {
-  dataset.rows = aggregate_rows(dataset.files, std::move(dataset.rows));
-  dataset.idle = aggregate_rows(dataset.files, std::move(dataset.idle));
+  dataset.rows = aggregate_rows(dataset.files, std::move(dataset.rows), dataset.averaged);
+  dataset.idle = aggregate_rows(dataset.files, std::move(dataset.idle), dataset.averaged);
   return dataset;
 }
 

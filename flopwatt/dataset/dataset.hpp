@@ -38,6 +38,11 @@ struct Dropped {
   std::vector<std::size_t> lines;  ///< of the file, from 1
 };
 
+/// Samples of which every run keeps one row, their mean.
+struct Averaged {
+  std::size_t samples = 0, runs = 0;
+};
+
 struct Dataset {
   std::string device;  ///< as the user or the file named it: "A100", "quadro_rtx_5000"
   DeviceOrigin device_origin = DeviceOrigin::file_name;
@@ -45,6 +50,7 @@ struct Dataset {
   std::vector<Observation> rows;  ///< in the order of the files
   std::vector<Observation> idle;  ///< model_name `baseline`: the device doing nothing
   std::vector<Dropped> dropped;   ///< by the reader: blank rows
+  Averaged averaged;              ///< by aggregate()
   std::vector<std::string> notes;
 
   /// Data rows of all files, idle and dropped ones included.

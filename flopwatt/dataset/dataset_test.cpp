@@ -172,6 +172,8 @@ TEST(Aggregate, MeansOverTheSamplesOfARun) {
                         "gpt2,1,float32,0,104,\n",
                         "x.csv"));
   const Dataset runs = aggregate(raw);
+  EXPECT_EQ(runs.averaged.runs, runs.rows.size() + runs.idle.size());
+  EXPECT_EQ(runs.averaged.samples, raw.rows.size() + raw.idle.size());
   ASSERT_EQ(runs.rows.size(), 2U);  // told apart by the cool-down
   EXPECT_DOUBLE_EQ(runs.rows[0].power->in(units::watt), 102);
   EXPECT_DOUBLE_EQ(runs.rows[0].power_sd->in(units::watt), std::sqrt(8.0));           // ±2 W, n − 1 = 1

@@ -305,13 +305,17 @@ Result<Fitted> fit_device(const dataset::Dataset& dataset, const Catalogues& cat
   out.device = facts.name;
   out.rows_read = dataset.rows_read();
   out.rows = selection.samples.size();
+  out.averaged = dataset.averaged;
   out.dropped = selection.dropped;
   out.notes = dataset.notes;
   out.notes.insert(out.notes.end(), facts.notes.begin(), facts.notes.end());
   out.notes.insert(out.notes.end(), selection.notes.begin(), selection.notes.end());
   if (selection.samples.size() < 3) {
     return fail(Errc::bad_data,
-                fmt::format("{} of {} rows can be used, a fit needs 3; left out: {}", out.rows, out.rows_read,
+                fmt::format("{} of {} rows can be used, a fit needs 3; {}left out: {}", out.rows, out.rows_read,
+                            out.averaged.samples == 0 ? std::string{}
+                                                      : fmt::format("a run is one row, {} of {} samples; ",
+                                                                    out.averaged.runs, out.averaged.samples),
                             out.dropped.empty() ? "none" : reasons(out.dropped)),
                 dataset.files.front().name);
   }

@@ -133,6 +133,7 @@ struct Details {
 struct DeviceFit {
   std::string device;  ///< as the calibration names it
   std::size_t rows_read = 0, rows = 0;
+  dataset::Averaged averaged;  ///< rows read of which each run keeps one: rows + dropped = read − samples + runs
   std::vector<power::DroppedRows> dropped;
   std::optional<Predictor> mfu, utilization;
   std::string utilization_absent;  ///< why there is none: "a binary flag", "not recorded"

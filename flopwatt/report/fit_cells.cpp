@@ -31,12 +31,24 @@ std::string path_text(const power::Peak& peak) {
   return text;
 }
 
+std::string rows_lost(const fit::DeviceFit& device) {
+  std::string text;
+  if (device.averaged.samples > 0) {
+    text = fmt::format("{} samples averaged over {} run{}", device.averaged.samples, device.averaged.runs,
+                       device.averaged.runs == 1 ? "" : "s");
+  }
+  std::string dropped;
+  for (const power::DroppedRows& reason : device.dropped) {
+    dropped += fmt::format("{}{} × {}", dropped.empty() ? "left out: " : ", ", reason.rows, reason.reason);
+  }
+  return text + (text.empty() || dropped.empty() ? "" : "; ") + dropped;
+}
+
 std::vector<Fact> rows_of(const fit::FitResult& result) {
   std::vector<Fact> facts;
   for (const fit::DeviceFit& d : result.devices) {
     std::string filter = "filter: power, known dtype, whole batch, MFU";
-    for (const power::DroppedRows& reason : d.dropped)
-      filter += fmt::format("{}{} {}", &reason == d.dropped.data() ? "; left out " : ", ", reason.rows, reason.reason);
+    if (const std::string lost = rows_lost(d); !lost.empty()) filter += "; " + lost;
     std::string rows = fmt::format("{} of {} rows", d.rows, d.rows_read);
     const auto saturating = d.models.find(power::Form::saturating);
     if (saturating != d.models.end() && saturating->second.rows != d.rows)

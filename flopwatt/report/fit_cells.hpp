@@ -17,6 +17,9 @@ namespace flopwatt::report {
 [[nodiscard]] Cell with_ci(const std::optional<double>& value, const std::optional<fit::Interval>& ci, int decimals);
 /// "tensor dense"; where the path is not known, why.
 [[nodiscard]] std::string path_text(const power::Peak& peak);
+/// Where the rows went that were read and not used: "160 samples averaged over 9 runs; left out: 1 × idle row
+/// (baseline)".
+[[nodiscard]] std::string rows_lost(const fit::DeviceFit& device);
 /// Which rows the fits of power on MFU used, by device, and what was left out.
 [[nodiscard]] std::vector<Fact> rows_of(const fit::FitResult& result);
 

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "flopwatt/report/documents.hpp"
+#include "flopwatt/report/fit_cells.hpp"
 #include "flopwatt/report/fit_tables.hpp"
 
 namespace flopwatt::report {
@@ -9,10 +10,7 @@ namespace {
 Section rows_used(const fit::FitResult& result) {
   Section section{.heading = "Rows", .facts = {}, .table = {}};
   for (const fit::DeviceFit& d : result.devices) {
-    std::string dropped;
-    for (const power::DroppedRows& reason : d.dropped)
-      dropped += fmt::format("{}{} {}", dropped.empty() ? "left out: " : ", ", reason.rows, reason.reason);
-    section.facts.push_back({d.device, fmt::format("{} of {}", d.rows, d.rows_read), dropped});
+    section.facts.push_back({d.device, fmt::format("{} of {}", d.rows, d.rows_read), rows_lost(d)});
   }
   return section;
 }

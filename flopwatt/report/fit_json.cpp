@@ -101,7 +101,9 @@ void write_held_out(JsonWriter& json, const fit::DeviceFit& device) {
 
 void write_device(JsonWriter& json, const fit::DeviceFit& device) {
   json.begin_object().member("device", device.device).member("rows_read", device.rows_read);
-  json.member("rows", device.rows).key("dropped").begin_array();
+  json.member("rows", device.rows).key("averaged").begin_object();
+  json.member("samples", device.averaged.samples).member("runs", device.averaged.runs).end_object();
+  json.key("dropped").begin_array();
   for (const power::DroppedRows& dropped : device.dropped) {
     json.begin_object().member("reason", dropped.reason).member("rows", dropped.rows).end_object();
   }
