@@ -48,8 +48,11 @@ std::size_t terminal_columns() {
 }  // namespace
 
 std::string announcement(const answers::SweepPlan& plan) {
-  return fmt::format("{} runs of {} configurations into {}: {} to {}, and what starts and warm-ups take\n", plan.to_run,
-                     plan.configurations.size(), plan.store, minutes(plan.estimate.least), minutes(plan.estimate.most));
+  std::string text =
+      fmt::format("{} runs of {} configurations into {}: {} to {}, and what starts and warm-ups take\n", plan.to_run,
+                  plan.configurations.size(), plan.store, minutes(plan.estimate.least), minutes(plan.estimate.most));
+  for (const std::string& note : plan.notes) text += "  " + note + '\n';
+  return text;
 }
 
 std::string progress_text(const sweep::Progress& p) {

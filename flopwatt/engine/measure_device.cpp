@@ -26,7 +26,8 @@ constexpr std::chrono::seconds kMeasuringPatience{120};
 struct Measured {
   std::optional<workload::Ready> ready;
   std::optional<workload::Ceiling> ceiling;
-  std::string reason;  ///< why there is no ceiling
+  std::string reason;            ///< why there is no ceiling
+  std::optional<Error> foreign;  ///< the program is not the one that is meant
 };
 
 /// Whether what answers may be the device that was named.  A processor may not unless the catalogue knows it by this
@@ -41,7 +42,7 @@ bool may_be(const Facts& facts, const std::string& named, const Place& place, co
 
 /// Takes events until the last one, or until a device answers that is not `wanted`; the reason for an end that none of
 /// them tells.
-Result<void> listen(Process& process, std::chrono::milliseconds patience,
+Result<void> listen(const std::string& program, Process& process, std::chrono::milliseconds patience,
                     const std::function<bool(const std::string&)>& wanted, Measured& measured) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < deadline) {
@@ -53,7 +54,12 @@ Result<void> listen(Process& process, std::chrono::milliseconds patience,
       measured.reason = "ended without a word: " + (exit ? exit->message() : std::string{"still running"});
       return {};
     }
-    FLOPWATT_TRY(const workload::Event event, workload::read_event(line->text));
+    const Result<workload::Event> read_back = workload::read_event(line->text);
+    if (!read_back) {
+      if (!measured.ready) measured.foreign = workload::not_understood(program, line->text, read_back.error());
+      return fail(read_back.error());
+    }
+    const workload::Event& event = *read_back;
     if (const auto* ready = std::get_if<workload::Ready>(&event)) {
       measured.ready = *ready;
       if (!wanted(ready->device_name)) return {};
@@ -61,6 +67,9 @@ Result<void> listen(Process& process, std::chrono::milliseconds patience,
     if (const auto* ceiling = std::get_if<workload::Ceiling>(&event)) measured.ceiling = *ceiling;
     if (const auto* failed = std::get_if<workload::Failed>(&event)) {
       measured.reason = fmt::format("{}: {}", workload::name(failed->reason), failed->detail);
+      if (failed->reason == workload::Failed::Reason::protocol) {
+        measured.foreign = workload::not_understood(program, *failed);
+      }
       return {};
     }
     if (std::holds_alternative<workload::Done>(event)) return {};
@@ -77,7 +86,8 @@ Result<Measured> measure(const std::string& program, const workload::Job& job,
   Measured measured;
   const auto patience =
       kMeasuringPatience + std::chrono::milliseconds{static_cast<std::int64_t>(kSpells * 1e3 * job.sample_seconds)};
-  if (const auto heard = listen(process, patience, wanted, measured); !heard) measured.reason = heard.error().message();
+  if (const auto heard = listen(program, process, patience, wanted, measured); !heard)
+    measured.reason = heard.error().message();
   return measured;
 }
 
@@ -125,6 +135,7 @@ Result<answers::Devices> measure_device(const Facts& facts, const MeasureRequest
     if (request.progress) request.progress(dtype);
     job.dtype = dtype;
     FLOPWATT_TRY(const Measured measured, measure(program, job, wanted));
+    if (measured.foreign) return fail(*measured.foreign);
     if (measured.ready) {
       if (!wanted(measured.ready->device_name)) {
         return fail(

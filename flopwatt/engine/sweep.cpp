@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "flopwatt/engine/sweep_meter.hpp"
+#include "flopwatt/engine/sweep_outlook.hpp"
 #include "flopwatt/engine/workload_program.hpp"
 #include "flopwatt/io/file.hpp"
 #include "flopwatt/model/read_config.hpp"
@@ -73,6 +74,11 @@ Result<FoundModels> find_models(const Facts& facts, const sweep::Plan& plan) {
   return out;
 }
 
+/// The plan's word for the program, as a path; empty where it has none.
+std::string workload_of(const sweep::Plan& plan) {
+  return plan.workload.empty() ? std::string{} : beside_plan(plan.where, plan.workload);
+}
+
 /// All that is known before anything is measured.
 struct Prepared {
   answers::SweepPlan answer;
@@ -99,6 +105,7 @@ Result<Prepared> prepare(const Facts& facts, const SweepRequest& request) {
   for (sweep::Configuration& configuration : all) {
     if (answer.shard.holds(configuration.id())) answer.configurations.push_back(std::move(configuration));
   }
+  answer.notes = sweep_outlook(answer.plan, out.found.models, out.found.architectures, answer.configurations);
   return out;
 }
 
@@ -196,15 +203,18 @@ Result<answers::SweepPlan> plan_sweep(const Facts& facts, const SweepRequest& re
   }
   FLOPWATT_TRY(const sweep::Remaining ignored, compare(prepared.answer, runs, request.retry_failed));
   static_cast<void>(ignored);
+  if (prepared.answer.to_run > 0) {
+    for (std::string& note : sweep_obstacles(prepared.answer.plan, workload_of(prepared.answer.plan))) {
+      prepared.answer.notes.push_back(std::move(note));
+    }
+  }
   return std::move(prepared.answer);
 }
 
 Result<answers::SweepRun> run_sweep(const Facts& facts, const SweepRequest& request, const SweepWatch& watch) {
   FLOPWATT_TRY(Prepared prepared, prepare(facts, request));
   const sweep::Plan& plan = prepared.answer.plan;
-  std::string named = plan.workload;
-  if (!named.empty()) named = beside_plan(plan.where, named);
-  FLOPWATT_TRY(const std::string program, workload_program(named));
+  FLOPWATT_TRY(const std::string program, workload_program(workload_of(plan)));
   FLOPWATT_TRY(const std::unique_ptr<sweep::Meter> meter, open_meter(plan, plan.where));
 
   FLOPWATT_TRY(sweep::Store store, sweep::Store::open(prepared.answer.store, sweep::Store::Mode::resume));

@@ -128,7 +128,7 @@ int run() {
   if (!line) return 0;  // the parent has gone before it said anything
   const auto job = workload::read_job(*line);
   if (!job) {
-    channel.send(Failed{Failed::Reason::error, job.error().message()});
+    channel.send(Failed{Failed::Reason::protocol, job.error().message()});
     return 1;
   }
   libtorch::limit_memory(job->device);

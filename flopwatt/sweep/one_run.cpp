@@ -50,6 +50,10 @@ Ending ended_silently(Process& process) {
   return {RunState::failed, std::string{reason::kCrashed}, detail + last_words(process)};
 }
 
+Ending foreign(Error error) {
+  return {RunState::failed, std::string{reason::kProtocol}, error.message(), std::move(error)};
+}
+
 }  // namespace
 
 double monotonic_seconds() noexcept {
@@ -98,16 +102,16 @@ Result<Ending> converse(const std::vector<std::string>& program, const workload:
     const Result<workload::Event> event = workload::read_event(line);
     if (!event) {
       process.kill();
-      if (!understood) {
-        return Ending{RunState::failed, std::string{reason::kProtocol},
-                      fmt::format("{} is not flopwatt-torch: it said '{}'", program.front(), base::excerpt(line))};
-      }
+      if (!understood) return foreign(workload::not_understood(program.front(), line, event.error()));
       return Ending{RunState::failed, std::string{reason::kProtocol},
                     fmt::format("{}: '{}'", event.error().message(), base::excerpt(line, 120))};
     }
     understood = true;
     if (const auto* failed = std::get_if<workload::Failed>(&*event)) {
       if (!process.wait(kShortGrace)) process.kill();
+      if (failed->reason == workload::Failed::Reason::protocol) {
+        return foreign(workload::not_understood(program.front(), *failed));
+      }
       return Ending{RunState::failed, std::string{workload::name(failed->reason)}, failed->detail};
     }
     FLOPWATT_TRY(std::optional<Ending> ending, take(*event));

@@ -19,6 +19,7 @@ namespace flopwatt::sweep {
 struct Ending {
   RunState state = RunState::failed;
   std::string reason, detail;
+  std::optional<Error> foreign{};  ///< nothing that the program said was understood: which program it is not
 };
 
 /// Seconds of CLOCK_MONOTONIC, and since 1970.

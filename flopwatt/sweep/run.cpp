@@ -176,6 +176,8 @@ class Sweep {
     };
     FLOPWATT_TRY(const Ending ending, converse(machine_.workload, job, plan_.protocol.time_limit, machine_.stop, take));
     if (ending.state == RunState::interrupted) return interrupt();
+    if (ending.foreign && !understood_) return fail(*ending.foreign);
+    understood_ = understood_ || !ending.foreign;
     if (ending.state == RunState::finished && record.flops_per_second > 0 && record.bytes_per_second > 0) {
       return store_.add(record);
     }
@@ -242,7 +244,11 @@ class Sweep {
                                              return ending;
                                            });
     // Whatever the error is, the run is not to be found running by the next call.
-    const Ending ending = talked ? *talked : Ending{RunState::interrupted, "error", talked.error().message()};
+    Ending ending = talked ? *talked : Ending{RunState::interrupted, "error", talked.error().message()};
+    // A program that nobody has understood so far would fail each of the runs: the plan is at fault, and no row.
+    const bool other_program = ending.foreign && !understood_;
+    understood_ = understood_ || !ending.foreign;
+    if (other_program) ending.state = RunState::interrupted;
     RunRecord& run = recorder.run();
     run.state = ending.state;
     run.reason = ending.reason;
@@ -250,6 +256,7 @@ class Sweep {
     run.end_unix_seconds = unix_seconds();
     const Result<void> stored = store_.update(run);
     if (!talked) return fail(talked.error());
+    if (other_program) return fail(*ending.foreign);
     if (!stored) return stored;
     if (ending.state == RunState::interrupted) return interrupt();
     ending.state == RunState::finished ? ++counts_.finished : ++counts_.failed;
@@ -271,6 +278,7 @@ class Sweep {
   SweepCounts counts_;
   Progress progress_;
   double spent_ = 0;
+  bool understood_ = false;  ///< the program has said something that is an event, in this call
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace flopwatt::workload {
 namespace {
 
 constexpr std::string_view kEvent = "workload event";
-constexpr Words<3> kReasons{"out_of_memory", "unsupported", "error"};
+constexpr const char* kOneVersion = "use the flopwatt-torch that was built with it (FLOPWATT_TORCH, PATH)";
+constexpr Words<4> kReasons{"out_of_memory", "unsupported", "error", "protocol"};
 
 void write_members(io::JsonWriter& json, const Ready& ready) {
   json.member("event", "ready").member("device_name", ready.device_name).member("library", ready.library);
@@ -149,6 +150,21 @@ Result<Event> read_event(std::string_view line) {
   FLOPWATT_TRY(const io::JsonObject object, io::JsonObject::root(document, kEvent));
   FLOPWATT_TRY(const std::size_t which, require_word<std::size_t>(object, "event", kEvents));
   return kReaders[which](object);
+}
+
+Error not_understood(std::string_view program, std::string_view line, const Error& error) {
+  constexpr std::size_t kShown = 60;
+  if (line.starts_with(R"({"event":)")) {
+    return {Errc::unavailable, "speaks another protocol than this flopwatt: " + error.what, std::string{program},
+            kOneVersion};
+  }
+  return {Errc::unavailable, "is not flopwatt-torch: it said '" + base::excerpt(line, kShown) + "'",
+          std::string{program}, "correct FLOPWATT_TORCH, or `workload` in the plan"};
+}
+
+Error not_understood(std::string_view program, const Failed& refusal) {
+  return {Errc::unavailable, "speaks another protocol than this flopwatt: " + base::excerpt(refusal.detail, 120),
+          std::string{program}, kOneVersion};
 }
 
 }  // namespace flopwatt::workload

@@ -78,6 +78,7 @@ struct Failed {
     out_of_memory,
     unsupported,  ///< this device or library cannot do it: float16 products on a CPU, a device that is not there
     error,
+    protocol,  ///< the job itself is not understood: the two programs are not of one version
   };
   Reason reason = Reason::error;
   std::string detail;
@@ -98,5 +99,10 @@ using Event = std::variant<Ready, Warm, Sample, Ceiling, Failed, Done>;
 /// Reads such a line.  Errc::bad_data, `where` "workload event": malformed or truncated JSON, an unknown event, a key
 /// that is missing, unknown or of another type, a negative size or time, a sample that ends before it begins.
 [[nodiscard]] Result<Event> read_event(std::string_view line);
+
+/// What is wrong with a program whose first line is no event (`error` is read_event's), or who refuses the job: not
+/// flopwatt-torch, or one of another version.  Errc::unavailable at the program.
+[[nodiscard]] Error not_understood(std::string_view program, std::string_view line, const Error& error);
+[[nodiscard]] Error not_understood(std::string_view program, const Failed& refusal);
 
 }  // namespace flopwatt::workload

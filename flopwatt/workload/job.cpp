@@ -80,7 +80,7 @@ std::int64_t Job::tensor_sequence() const noexcept {
 std::string write(const Job& job) {
   io::JsonWriter json{io::JsonWriter::Style::compact};
   json.begin_object();
-  json.member("job", name(job.kind)).member("device", to_string(job.device));
+  json.member("protocol", kProtocol).member("job", name(job.kind)).member("device", to_string(job.device));
   json.member("dtype", units::name(job.dtype)).member("threads", job.threads).member("seed", job.seed);
   json.member("sample_seconds", job.sample_seconds);
   if (job.kind == Kind::step) {
@@ -98,6 +98,10 @@ Result<Job> read_job(std::string_view line) {
   FLOPWATT_TRY(const io::Json document, io::parse_json(line, kJob));
   FLOPWATT_TRY(const io::JsonObject object, io::JsonObject::root(document, kJob));
   Job job;
+  FLOPWATT_TRY(const auto protocol, object.optional_int("protocol", 1));
+  if (protocol && *protocol != kProtocol) {
+    return fail(object.error("protocol", "is " + std::to_string(*protocol) + ", not " + std::to_string(kProtocol)));
+  }
   FLOPWATT_TRY(job.kind, require_word<Kind>(object, "job", kKinds));
   FLOPWATT_TRY(job.device, read_place(object));
   FLOPWATT_TRY(job.dtype, require_word<units::Precision>(object, "dtype", kDtypes));
@@ -105,7 +109,8 @@ Result<Job> read_job(std::string_view line) {
   FLOPWATT_TRY(job.seed, object.require_int("seed", 0));
   FLOPWATT_TRY(job.sample_seconds, object.require_number("sample_seconds", 0.0, kMaxSampleSeconds));
   if (job.kind == Kind::ceiling) {
-    FLOPWATT_TRY_VOID(object.refuse_other_keys({"job", "device", "dtype", "threads", "seed", "sample_seconds"}));
+    FLOPWATT_TRY_VOID(
+        object.refuse_other_keys({"protocol", "job", "device", "dtype", "threads", "seed", "sample_seconds"}));
     return job;
   }
   FLOPWATT_TRY(job.attention, require_word<Attention>(object, "attention", kAttentions));
@@ -120,9 +125,10 @@ Result<Job> read_job(std::string_view line) {
   FLOPWATT_TRY(job.warmup_steps, object.require_int("warmup_steps", 0, kMaxSteps));
   FLOPWATT_TRY(job.weights, object.optional_string("weights"));
   FLOPWATT_TRY(job.config, object.require_string("config"));
-  FLOPWATT_TRY_VOID(object.refuse_other_keys(
-      {"job", "device", "dtype", "threads", "seed", "sample_seconds", "attention", "batch", "sequence", "accumulation",
-       "padding", "prompt_tokens", "recompute", "learning_rate", "weight_decay", "warmup_steps", "weights", "config"}));
+  FLOPWATT_TRY_VOID(
+      object.refuse_other_keys({"protocol", "job", "device", "dtype", "threads", "seed", "sample_seconds", "attention",
+                                "batch", "sequence", "accumulation", "padding", "prompt_tokens", "recompute",
+                                "learning_rate", "weight_decay", "warmup_steps", "weights", "config"}));
   if (job.weights && job.weights->empty()) return fail(object.error("weights", "is empty", "leave the key out"));
   return job;
 }

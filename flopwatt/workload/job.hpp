@@ -15,6 +15,9 @@
 
 namespace flopwatt::workload {
 
+/// Goes up when a job or an event changes; a job without it, written by hand, is taken as it is.
+inline constexpr std::int64_t kProtocol = 1;
+
 enum class Kind : std::uint8_t {
   step,     ///< training steps until told to stop
   ceiling,  ///< what the device reaches at best: matrix products and copies

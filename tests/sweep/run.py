@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A sweep from the command line, with a workload that computes nothing (workload.py).
 
-run.py FLOPWATT CASE — cases: round_trip, recorded, examples, killed, interrupted, full, shards, refused, report;
+run.py FLOPWATT CASE — cases: round_trip, outlook, recorded, examples, killed, interrupted, full, shards, refused, report;
 `example` runs the real workload and exits 77 (skipped) where there is none.
 """
 import csv
@@ -155,11 +155,39 @@ def round_trip():
     device = fit["devices"][0]
     assert device["rows_read"] == len(rows) + len(idle)
     assert device["rows"] == RUNS  # one row a run, repeats apart
+    averaged, dropped = device["averaged"], sum(one["rows"] for one in device["dropped"])
+    assert averaged["samples"] == device["rows_read"], averaged
+    assert device["rows"] + dropped == averaged["runs"], device  # nothing is lost without a word
+    text = run("fit", "plan.csv", "--data", "data", "--bootstrap", "0").stdout
+    assert f"{averaged['samples']} samples averaged over {averaged['runs']} runs" in text, text
     # P = 20 W + 1 nJ/FLOP · MFU · peak, a straight line: the slope is peak · 1e-9 / 100 = 1 W per %, noise ± 1 %.
     assert near(device["predictors"]["mfu"]["slope_watts_per_pct"], 1e11 * 1e-9 / 100, 0.05), device
     assert near(device["predictors"]["mfu"]["intercept_watts"], 20, 0.05), device
     audit = json.loads(run("audit", "plan.csv", "--json").stdout)
     assert not [f for f in audit["findings"] if f["severity"] == "error"], audit["findings"]
+
+
+def outlook():
+    """A dry run says what would fail, and a sweep says it before it starts."""
+    make_plan(PLAN.replace("[16, 32]", "[16, 100000]"))
+    script(rules=[{"when": {"sequence": 100000}, "do": "unsupported", "at": 0}])
+    notes = json.loads(run("sweep", "plan.toml", "--dry-run", "--json").stdout)["notes"]
+    # Of 2 dtypes · 3 batches a model, one of the two lengths is beyond its positions; a table ends, rotation does not.
+    assert len(notes) == 2 and "tiny-gpt2 has " in notes[0] and "6 of the configurations" in notes[0], notes
+    assert notes[0].endswith("will fail.") and notes[1].endswith("beyond what the model was built for."), notes
+    assert notes[0] in run("sweep", "plan.toml", "--shard", "1/1").stderr
+    assert "will fail" not in run("sweep", "plan.toml", "--dry-run", "--pad", "none").stdout
+    if not any(map(os.path.exists, ("/dev/kfd", "/dev/dxg"))):
+        make_plan("device = \"hip\"\n" + PLAN)
+        notes = json.loads(run("sweep", "plan.toml", "--dry-run", "--store", "new.sqlite", "--json").stdout)["notes"]
+        assert any("no device of hip:0" in note for note in notes), notes
+    make_plan(PLAN.replace('source = "synthetic"\nbase_watts = 20\njoules_per_flop = 1e-9\nnoise_percent = 1',
+                           'source = "recorded"\nfile = "missing.csv"'))
+    environment["FLOPWATT_TORCH"] = "/nowhere/flopwatt-torch"
+    notes = json.loads(run("sweep", "plan.toml", "--dry-run", "--store", "new.sqlite", "--json").stdout)["notes"]
+    refused = [note for note in notes if note.startswith("A sweep would be refused here: ")]
+    assert len(refused) == 2 and "FLOPWATT_TORCH" in refused[0] and "missing.csv" in refused[1], notes
+    assert not pathlib.Path("new.sqlite").exists()
 
 
 def examples():
@@ -325,9 +353,21 @@ def refused():
         assert done.stdout == "" and done.stderr.count("\n") == 1 and done.stderr.startswith("flopwatt: "), done
     environment["FLOPWATT_TORCH"] = "/bin/ls"
     make_plan(PLAN.replace("[1, 2, 4]", "[1]").replace("[16, 32]", "[16]"))
-    assert "/bin/ls is not flopwatt-torch" in run("sweep", "plan.toml", "--store", "ls.sqlite", "--json", code=5).stdout
-    for left in pathlib.Path().glob("ls.sqlite*"):
-        left.unlink()
+    pathlib.Path("echo").write_text("#!/bin/sh\nread job\necho \"$job\"\n", encoding="utf-8")
+    pathlib.Path("older").write_text(
+        '#!/bin/sh\nread job\necho \'{"event":"failed","reason":"protocol","detail":"protocol is 1, not 0"}\'\n',
+        encoding="utf-8")
+    for program, what in (("/bin/ls", "is not flopwatt-torch: it said '"), ("echo", "is not flopwatt-torch: it said '"),
+                          ("older", "speaks another protocol than this flopwatt: protocol is 1, not 0; ")):
+        path = pathlib.Path(program).resolve()
+        if program != "/bin/ls":
+            path.chmod(0o755)
+        environment["FLOPWATT_TORCH"] = str(path)
+        done = run("sweep", "plan.toml", "--store", "ls.sqlite", "--json", code=4)
+        assert done.stdout == "" and done.stderr.count("\n") == 2, done  # what is announced, and one error
+        assert f"flopwatt: {path}: {what}" in done.stderr, done
+        for left in pathlib.Path().glob("ls.sqlite*"):
+            left.unlink()
     make_plan()
     environment["FLOPWATT_TORCH"] = "/nowhere/flopwatt-torch"
     assert "/nowhere" in run("sweep", "plan.toml", code=4).stderr
@@ -367,7 +407,7 @@ if __name__ == "__main__":
     flopwatt = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        cases = (round_trip, recorded, examples, killed, interrupted, full, shards, refused, report,
+        cases = (round_trip, outlook, recorded, examples, killed, interrupted, full, shards, refused, report,
                  example)
         {case.__name__: case for case in cases}[sys.argv[2]]()
         os.chdir("/")
