@@ -19,7 +19,7 @@ struct MonitorDevice {
   units::Energy energy;  ///< since the beginning, of the time that is covered
   units::Duration covered;
   std::optional<units::Power> peak_power;
-  telemetry::EnergyMethod method = telemetry::EnergyMethod::none;  ///< of the last stretch that told an energy
+  telemetry::EnergyMethod method = telemetry::EnergyMethod::none;  ///< of the energy; mixed where both told some of it
 };
 
 struct MonitorFrame {

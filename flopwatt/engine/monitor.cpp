@@ -182,16 +182,17 @@ MonitorFrame Monitor::look() {
       device.snapshot = snapshots[i];
       if (group.last[i] && snapshots[i].time > *group.last[i]) {
         const telemetry::WindowEnergy stretch = group.sampler->energy_over(i, *group.last[i], snapshots[i].time);
-        if (stretch.energy) {
-          device.energy += *stretch.energy;
-          device.covered += stretch.covered;
-          device.method = stretch.method;
-        }
         if (stretch.peak_power && (!device.peak_power || *stretch.peak_power > *device.peak_power)) {
           device.peak_power = *stretch.peak_power;
         }
       }
       group.last[i] = snapshots[i].time;
+      const telemetry::EnergyTotal total = group.sampler->total(i);
+      if (total.energy) {
+        device.energy = *total.energy;
+        device.covered = total.covered;
+        device.method = total.method;
+      }
       frame.devices.push_back(device);
     }
   }

@@ -29,10 +29,17 @@ Result<std::vector<std::size_t>> of_source(const telemetry::Source& source, cons
       if (index < visible.devices.size()) out.push_back(visible.devices[index]);
       return out;
     }
-    case workload::Place::Type::hip:
-      if (source.name() != "amd_smi" && source.name() != "rocm_smi" && !source.recorded()) return out;
-      if (index < devices.size()) out.push_back(index);
+    case workload::Place::Type::hip: {
+      if (source.recorded()) {  // of a machine whose environment is not this one's
+        if (index < devices.size()) out.push_back(index);
+        return out;
+      }
+      if (source.name() != "amd_smi" && source.name() != "rocm_smi") return out;
+      const telemetry::VisibleDevices visible =
+          telemetry::visible_hip_devices(devices, telemetry::HipEnvironment::current());
+      if (index < visible.devices.size()) out.push_back(visible.devices[index]);
       return out;
+    }
     case workload::Place::Type::cpu:
       break;
   }

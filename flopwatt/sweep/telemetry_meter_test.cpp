@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "flopwatt/sweep/one_run.hpp"
@@ -83,6 +84,23 @@ TEST(TelemetryMeter, AddsThePackagesOfAProcessorAndNotTheirParts) {
   EXPECT_NEAR(*reading.power_watts, 100, 1);    // 2 × 50 W
   EXPECT_NEAR(*reading.energy_joules, 35, 15);  // 100 W for 0.35 s and what a busy machine adds to a sleep
   EXPECT_FALSE(reading.utilization);            // of two devices there is no one utilisation
+}
+
+/// Index 0 of a HIP program is the first that its environment lets it see; of a recording, the first there is.
+TEST(TelemetryMeter, AHipDeviceIsTheOneThatTheProgramSees) {
+  ::setenv("HIP_VISIBLE_DEVICES", "2,1", 1);
+  const workload::Place first{workload::Place::Type::hip, 0}, third{workload::Place::Type::hip, 2};
+  const auto sources = sources_of(std::make_unique<SteadySource>("amd_smi", std::vector<DeviceInfo>(4), 50));
+  const auto seen = metered_devices(sources, first, "");
+  const auto hidden = metered_devices(sources, third, "");
+  ::unsetenv("HIP_VISIBLE_DEVICES");
+  ASSERT_TRUE(seen) << seen.error().message();
+  ASSERT_EQ(seen->size(), 1U);
+  EXPECT_EQ(seen->front().device, 2U);
+  EXPECT_FALSE(hidden);
+  const auto all = metered_devices(sources, third, "");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->front().device, 2U);
 }
 
 TEST(TelemetryMeter, UtilisationIsTheMeanOverTheWindow) {
