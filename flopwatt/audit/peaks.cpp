@@ -6,6 +6,7 @@
 #include <set>
 
 #include "flopwatt/audit/subject.hpp"
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/device/peak.hpp"
 #include "flopwatt/stats/error_metrics.hpp"
 #include "flopwatt/units/text.hpp"
@@ -130,8 +131,9 @@ void check_missing(const Subject& subject, const std::map<units::Precision, Deno
                  {{"dtype", std::string{units::name(precision)}},
                   {"largest_mfu", largest},
                   {"implied_peak_flops_per_second", entry.median}},
-                 fmt::format("{} {} rows have no MFU; divided by the peak of the others ({}) it would reach {:.1f} %",
-                             rows.size(), units::name(precision), teraflops(entry.median), 100 * largest),
+                 fmt::format("{} {} {} no MFU; divided by the peak of the others ({}) it would reach {:.1f} %",
+                             rows.size(), units::name(precision), base::noun(rows.size(), "row has", "rows have"),
+                             teraflops(entry.median), 100 * largest),
                  "the path that ran is faster than that peak: --peaks audited brings these rows back");
   }
 }
@@ -151,7 +153,8 @@ void check_above_one(const Subject& subject, Findings& findings) {
   }
   if (!above.empty()) {
     findings.add("mfu_above_one", Severity::error, above, {{"largest_mfu", largest}},
-                 fmt::format("{} rows have an MFU above 100 %, up to {:.1f} %", above.size(), 100 * largest),
+                 fmt::format("{} an MFU above 100 %, up to {:.1f} %",
+                             base::counted(above.size(), "row has", "rows have"), 100 * largest),
                  "a wrong peak or a wrong count: see the other findings, and fit with --peaks audited");
   }
   for (const auto& [value, rows] : same) {

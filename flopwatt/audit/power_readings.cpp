@@ -6,6 +6,7 @@
 #include <set>
 
 #include "flopwatt/audit/subject.hpp"
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/stats/error_metrics.hpp"
 #include "flopwatt/units/text.hpp"
 
@@ -61,15 +62,15 @@ void check_limit(const Subject& subject, std::vector<Reading> all, Findings& fin
   if (!other_scope.empty()) {
     findings.add(
         "power_scope", Severity::error, other_scope, {{"highest_power_watts", highest}, {"limit_watts", limit}},
-        fmt::format("{} rows draw up to {:.0f} W, {:.1f} times the board limit of {:.0f} W: not this board alone",
-                    other_scope.size(), highest, highest / limit, limit),
+        fmt::format("{} up to {:.0f} W, {:.1f} times the board limit of {:.0f} W: not this board alone",
+                    base::counted(other_scope.size(), "row draws", "rows draw"), highest, highest / limit, limit),
         "read the board's own sensor, or say which module or node this is");
   }
   if (over.empty()) return;
-  findings.add(
-      "power_above_limit", Severity::warning, over, {{"highest_power_watts", highest}, {"limit_watts", limit}},
-      fmt::format("{} rows draw more than the board limit of {:.0f} W, up to {:.0f} W", over.size(), limit, highest),
-      "check the variant and its limit, and that energy and time are of one window");
+  findings.add("power_above_limit", Severity::warning, over, {{"highest_power_watts", highest}, {"limit_watts", limit}},
+               fmt::format("{} more than the board limit of {:.0f} W, up to {:.0f} W",
+                           base::counted(over.size(), "row draws", "rows draw"), limit, highest),
+               "check the variant and its limit, and that energy and time are of one window");
 
   // Rows at a plateau above the limit: the board was at its limit, and the energy was divided by too short a time.
   std::sort(all.begin(), all.end(), [](const Reading& a, const Reading& b) { return a.watts > b.watts; });
@@ -99,10 +100,10 @@ void check_idle(const Subject& subject, const std::vector<Reading>& all, Finding
     lowest = std::min(lowest, reading.watts);
   }
   if (rows.empty()) return;
-  findings.add(
-      "power_below_idle", Severity::error, rows, {{"lowest_power_watts", lowest}, {"idle_watts", idle}},
-      fmt::format("{} rows draw less than the idle device ({:.1f} W), down to {:.1f} W", rows.size(), idle, lowest),
-      "check which device and which sensor both were read from");
+  findings.add("power_below_idle", Severity::error, rows, {{"lowest_power_watts", lowest}, {"idle_watts", idle}},
+               fmt::format("{} less than the idle device ({:.1f} W), down to {:.1f} W",
+                           base::counted(rows.size(), "row draws", "rows draw"), idle, lowest),
+               "check which device and which sensor both were read from");
 }
 
 /// The same reading whatever the device does.

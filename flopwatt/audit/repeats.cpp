@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "flopwatt/audit/subject.hpp"
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/stats/error_metrics.hpp"
 
 /// Rows that call themselves repeats of one configuration.
@@ -93,9 +94,9 @@ void check_same(const std::vector<Observations>& groups, Findings& findings) {
   }
   if (copies.empty()) return;
   findings.add("repeats_identical", Severity::error, copies, {},
-               fmt::format("{} rows agree with a repeat in power, speed and temperature to the last digit: one run, "
+               fmt::format("{} with a repeat in power, speed and temperature to the last digit: one run, "
                            "written twice",
-                           copies.size()),
+                           base::counted(copies.size(), "row agrees", "rows agree")),
                "keep one of them; they would count as independent measurements");
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "flopwatt/audit/subject.hpp"
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/stats/error_metrics.hpp"
 #include "flopwatt/stats/ols.hpp"
 
@@ -66,7 +67,7 @@ void check_meter(const Subject& subject, Findings& findings) {
                  "leave the meter out, or align its clock and check its plug");
   } else if (!below.empty()) {
     findings.add("meter_below_device", Severity::error, below, {{"rows", static_cast<double>(below.size())}},
-                 fmt::format("in {} rows the machine draws less than its device", below.size()),
+                 fmt::format("in {} the machine draws less than its device", base::counted(below.size(), "row")),
                  "check unit and scope of the meter");
   }
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "flopwatt/audit/subject.hpp"
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/stats/error_metrics.hpp"
 
 /// Values that cannot be, and values in another unit than their column says.
@@ -75,7 +76,8 @@ void check_values(const Subject& subject, Findings& findings) {
   }
   if (rows.empty()) return;
   findings.add("impossible_value", Severity::error, rows, {{"first", first}},
-               fmt::format("{} rows hold a value that cannot be, the first in {}", rows.size(), first),
+               fmt::format("{} a value that cannot be, the first in {}",
+                           base::counted(rows.size(), "row holds", "rows hold"), first),
                "correct or leave out these rows");
 }
 

@@ -1,4 +1,5 @@
 #include "flopwatt/engine/sweep.hpp"
+#include "flopwatt/base/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -26,12 +27,15 @@ struct SweepOptions {
 Result<void> judge(const answers::SweepRun& answer) {
   if (answer.counts.ended_by) return fail(*answer.counts.ended_by);
   if (answer.counts.interrupted) {
-    return fail(Errc::unavailable, fmt::format("interrupted, {} of {} runs left", answer.left, answer.plan.to_run),
+    return fail(Errc::unavailable,
+                fmt::format("interrupted, {} of {} left", answer.left, base::counted(answer.plan.to_run, "run")),
                 answer.plan.store, "run the same plan again to go on");
   }
   if (answer.counts.failed > 0 && answer.counts.finished == 0 && answer.plan.finished == 0) {
-    return fail(Errc::infeasible, fmt::format("all {} runs failed", answer.counts.failed), answer.plan.store,
-                "see the reasons in the report");
+    return fail(
+        Errc::infeasible,
+        answer.counts.failed == 1 ? "the one run failed" : fmt::format("all {} runs failed", answer.counts.failed),
+        answer.plan.store, "see the reasons in the report");
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/width.hpp"
 
 namespace flopwatt::cli {
@@ -49,8 +50,9 @@ std::size_t terminal_columns() {
 
 std::string announcement(const answers::SweepPlan& plan) {
   std::string text =
-      fmt::format("{} runs of {} configurations into {}: {} to {}, and what starts and warm-ups take\n", plan.to_run,
-                  plan.configurations.size(), plan.store, minutes(plan.estimate.least), minutes(plan.estimate.most));
+      fmt::format("{} of {} into {}: {} to {}, and what starts and warm-ups take\n", base::counted(plan.to_run, "run"),
+                  base::counted(plan.configurations.size(), "configuration"), plan.store, minutes(plan.estimate.least),
+                  minutes(plan.estimate.most));
   for (const std::string& note : plan.notes) text += "  " + note + '\n';
   return text;
 }
@@ -66,7 +68,7 @@ std::string progress_text(const sweep::Progress& p) {
   } else if (p.phase == sweep::Progress::Phase::ended) {
     out += ": " + p.outcome;
   } else {
-    out += fmt::format(": {} samples", p.samples);
+    out += ": " + base::counted(p.samples, "sample");
     if (p.mfu) out += fmt::format(", MFU {:.3g} %", 100 * *p.mfu);
     if (p.half_width) out += fmt::format(" ± {:.2g} %", 100 * *p.half_width);
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/engine/checkpoint.hpp"
 #include "flopwatt/work/nearest_plan.hpp"
 
@@ -119,9 +120,9 @@ void add_parallel_notes(const work::Workload& workload, const model::Architectur
                                 stage == 0 ? "embedding" : "head"));
   }
   if (workload.phase == work::Phase::train && p.in_flight < p.pipeline - p.stage) {
-    notes.push_back(fmt::format(
-        "Activations are those of {} micro-batch{} in flight (--in-flight); the 1F1B schedule holds up to {} here.",
-        p.in_flight, p.in_flight == 1 ? "" : "es", p.pipeline - p.stage));
+    notes.push_back(
+        fmt::format("Activations are those of {} in flight (--in-flight); the 1F1B schedule holds up to {} here.",
+                    base::counted(p.in_flight, "micro-batch", "micro-batches"), p.pipeline - p.stage));
   }
 }
 
@@ -135,7 +136,8 @@ Result<work::Workload> complete(const WorkloadWords& words, const model::Archite
     workload.sequence = *words.sequence;
   } else if (workload.sequence_lengths.empty()) {
     workload.sequence = std::min(kUsualSequence, architecture.max_positions.value_or(kUsualSequence));
-    notes.push_back(fmt::format("No --seq was given: {} tokens a sequence are assumed.", workload.sequence));
+    notes.push_back(
+        fmt::format("No --seq was given: {} a sequence are assumed.", base::counted(workload.sequence, "token")));
   }
   if (words.dtype) {
     workload.precision = *words.dtype;

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/io/file.hpp"
 #include "flopwatt/io/hash.hpp"
 #include "flopwatt/units/text.hpp"
@@ -99,9 +100,10 @@ void describe(const telemetry::Log& log, const std::string& file, answers::Energ
   answer.logs.push_back(described);
   for (const std::string& note : log.notes) answer.notes.push_back(fmt::format("{}: {}", file, note));
   if (log.skipped.count > 0) {
-    answer.notes.push_back(fmt::format("{}: {} lines are no samples and were left out: {}{}.", file, log.skipped.count,
-                                       fmt::join(log.skipped.first, ", "),
-                                       log.skipped.count > log.skipped.first.size() ? ", …" : ""));
+    answer.notes.push_back(
+        fmt::format("{}: {} left out: {}{}.", file,
+                    base::counted(log.skipped.count, "line is no sample and was", "lines are no samples and were"),
+                    fmt::join(log.skipped.first, ", "), log.skipped.count > log.skipped.first.size() ? ", …" : ""));
   }
   if (log.torn_tail) answer.notes.push_back(fmt::format("{}: its last line was cut and was left out.", file));
 }

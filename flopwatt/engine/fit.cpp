@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/engine/samples.hpp"
 #include "flopwatt/io/file.hpp"
 
@@ -42,11 +43,11 @@ void add_audit_notes(answers::Fit& answer) {
         codes.push_back(finding.code);
       }
     }
-    answer.notes.push_back(fmt::format(
-        "{}: the audit found {} error{} ({}) and {} warning{} in these rows, and they were fitted all the same; "
-        "'flopwatt audit' names the rows and what to do.",
-        device.device, errors, errors == 1 ? "" : "s", fmt::join(codes, ", "), of("warning"),
-        of("warning") == 1 ? "" : "s"));
+    answer.notes.push_back(
+        fmt::format("{}: the audit found {} ({}) and {} in these rows, and they were fitted all the same; "
+                    "'flopwatt audit' names the rows and what to do.",
+                    device.device, base::counted(errors, "error"), fmt::join(codes, ", "),
+                    base::counted(of("warning"), "warning")));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/engine/sweep_meter.hpp"
 #include "flopwatt/engine/sweep_outlook.hpp"
 #include "flopwatt/engine/workload_program.hpp"
@@ -117,8 +118,9 @@ Result<sweep::Remaining> compare(answers::SweepPlan& answer, const std::vector<s
   answer.failed = remaining.failed;
   answer.estimate = sweep::estimate(answer.plan, answer.to_run, runs.empty());
   if (answer.failed > 0) {
-    answer.notes.push_back(fmt::format(
-        "{} runs failed before and are left as they are; --retry-failed measures them again.", answer.failed));
+    answer.notes.push_back(base::counted(answer.failed, "run failed before and is left as it is",
+                                         "runs failed before and are left as they are") +
+                           "; --retry-failed measures again what failed.");
   }
   return remaining;
 }
@@ -172,10 +174,8 @@ Result<answers::SweepMerge> merge_into(const std::string& out, const std::vector
     earlier += (earlier.empty() ? "" : ", ") + inputs[i];
     answer.inputs.push_back({inputs[i], merged});
     if (merged.repeated > 0) {
-      answer.notes.push_back(
-          fmt::format("{}: {} finished runs were left out, since the same repeats were measured in "
-                      "an earlier store.",
-                      inputs[i], merged.repeated));
+      answer.notes.push_back(fmt::format("{}: {} left out, since an earlier store has measured the same.", inputs[i],
+                                         base::counted(merged.repeated, "finished run was", "finished runs were")));
     }
   }
   FLOPWATT_TRY_VOID(into.checkpoint());

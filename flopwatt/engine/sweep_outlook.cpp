@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/engine/sweep_meter.hpp"
 #include "flopwatt/engine/workload_program.hpp"
 #include "flopwatt/io/file.hpp"
@@ -53,8 +54,8 @@ std::vector<std::string> sweep_outlook(const sweep::Plan& plan, std::span<const 
     });
     if (longer == 0) continue;
     notes.push_back(
-        fmt::format("{} has {} positions: {} of the configurations {} longer sequences{}", models[i].name, positions,
-                    longer, longer == 1 ? "has" : "have",
+        fmt::format("{} has {}: {} of the configurations {} longer sequences{}", models[i].name,
+                    base::counted(positions, "position"), longer, base::noun(longer, "has", "have"),
                     has_position_table(architecture) ? " and will fail." : ", beyond what the model was built for."));
   }
   if (!may_have(plan.device.type)) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "flopwatt/audit/audit.hpp"
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/device/catalogue.hpp"
 #include "flopwatt/fit/across_devices.hpp"
 #include "flopwatt/fit/calibrate.hpp"
@@ -162,7 +163,7 @@ SaturatingPrior prior_of(const dataset::Dataset& dataset, const DeviceFacts& fac
 /// Rows that cannot be used, or too few of them, leave the form out with a note: the others do not need it.
 Result<void> fit_saturating_form(const Rates& rates, const SaturatingPrior& prior, DeviceFit& out) {
   for (const power::DroppedRows& entry : rates.dropped) {
-    out.notes.push_back(fmt::format("saturating: {} rows left out, {}", entry.rows, entry.reason));
+    out.notes.push_back(fmt::format("saturating: {} left out, {}", base::counted(entry.rows, "row"), entry.reason));
   }
   auto fitted = fit_saturating(rates.samples, prior);
   if (!fitted) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/stats/error_metrics.hpp"
 #include "flopwatt/stats/nls.hpp"
 
@@ -217,8 +218,8 @@ power::Saturating to_model(const Problem& problem, const stats::NlsFit& fit) {
 Result<SaturatingFit> fit_saturating(std::span<const RateSample> samples, const SaturatingPrior& prior) {
   const Problem problem = make_problem(samples, prior);
   if (samples.size() < problem.parameters()) {
-    return fail(Errc::bad_data, fmt::format("the saturating model has {} parameters, and {} rows can be used",
-                                            problem.parameters(), samples.size()));
+    return fail(Errc::bad_data, fmt::format("the saturating model has {} parameters, and {} can be used",
+                                            problem.parameters(), base::counted(samples.size(), "row")));
   }
   FLOPWATT_TRY(const stats::NlsFit fit, stats::fit_nls(nls_problem(problem, prior)));
   SaturatingFit out;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/model/verify.hpp"
 
 namespace flopwatt::model {
@@ -44,8 +45,8 @@ std::string conclusion(const Verification& v) {
   const Count payload{*v.payload_bytes};
   const std::string header = fmt::format("behind {} header bytes", units::to_grouped_string(*v.header_bytes));
   if (payload == v.census_bytes) {
-    return fmt::format("payload and census agree to the byte: {} bytes in {} tensors, {}",
-                       units::to_grouped_string(payload), v.tensors_listed, header);
+    return fmt::format("payload and census agree to the byte: {} bytes in {}, {}", units::to_grouped_string(payload),
+                       base::counted(v.tensors_listed, "tensor"), header);
   }
   const bool more = payload > v.census_bytes;
   return fmt::format(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/documents.hpp"
 #include "flopwatt/report/phrases.hpp"
 
@@ -11,7 +12,8 @@ namespace {
 constexpr std::size_t kPlacesShown = 3;
 
 Section findings_of(const answers::Audit& answer, const audit::DeviceSummary& device) {
-  Section section{.heading = fmt::format("{}: {} rows, {} of them counted", device.device, device.rows, device.counted),
+  Section section{.heading = fmt::format("{}: {}, {} of them counted", device.device, base::counted(device.rows, "row"),
+                                         device.counted),
                   .facts = {},
                   .table = {}};
   for (const audit::Finding& finding : answer.result.findings) {
@@ -20,7 +22,8 @@ Section findings_of(const answers::Audit& answer, const audit::DeviceSummary& de
         {std::string{audit::name(finding.severity)}, fmt::format("{}: {}", finding.code, finding.text), ""});
     if (!finding.remedy.empty()) section.facts.push_back({"", finding.remedy, ""});
     if (finding.rows > 0)
-      section.facts.push_back({"", fmt::format("{} rows: {}", finding.rows, places_text(finding, kPlacesShown)), ""});
+      section.facts.push_back(
+          {"", fmt::format("{}: {}", base::counted(finding.rows, "row"), places_text(finding, kPlacesShown)), ""});
   }
   if (section.facts.empty()) section.facts.push_back({"", "nothing found", ""});
   return section;
@@ -34,9 +37,9 @@ Document to_document(const answers::Audit& answer) {
                          [&](const audit::Finding& finding) { return finding.severity == severity; });
   };
   Document document;
-  document.title =
-      fmt::format("Audit of {} rows: {} errors, {} warnings, {} for information", answer.result.rows,
-                  count(audit::Severity::error), count(audit::Severity::warning), count(audit::Severity::info));
+  document.title = fmt::format("Audit of {}: {}, {}, {} for information", base::counted(answer.result.rows, "row"),
+                               base::counted(count(audit::Severity::error), "error"),
+                               base::counted(count(audit::Severity::warning), "warning"), count(audit::Severity::info));
   for (const audit::DeviceSummary& device : answer.result.devices) {
     document.sections.push_back(findings_of(answer, device));
     for (const std::string& note : device.notes) document.notes.push_back(device.device + ": " + note);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/documents.hpp"
 #include "flopwatt/report/phrases.hpp"
 #include "flopwatt/report/verification.hpp"
@@ -63,7 +64,7 @@ Section flops(const answers::Count& a) {
   }
   if (t.tokens != Count{}) {
     section.facts.push_back({"per token", units::to_text(t.step.to_double() / t.tokens.to_double() * units::flop),
-                             fmt::format("{} tokens", units::to_grouped_string(t.tokens))});
+                             units::to_grouped_string(t.tokens) + (t.tokens == Count{1} ? " token" : " tokens")});
   }
   add("elementwise", t.elementwise, "norms, softmax, activations: in neither of the above");
   return section;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/documents.hpp"
 #include "flopwatt/report/phrases.hpp"
 #include "flopwatt/units/text.hpp"
@@ -128,7 +129,7 @@ Cell figure_cell(const std::optional<device::Figure<Quantity>>& figure, Quantity
 
 Document list(const std::vector<device::Device>& devices) {
   Document document;
-  document.title = fmt::format("{} devices: dense peaks in TFLOP/s, fp32 accumulation", devices.size());
+  document.title = base::counted(devices.size(), "device") + ": dense peaks in TFLOP/s, fp32 accumulation";
   Table table;
   table.columns = {{"device", "device", Align::left},
                    {"fp32", "float32_flops_per_second"},
@@ -157,8 +158,8 @@ Document list(const std::vector<device::Device>& devices) {
 Document measured(const answers::MeasuredDevice& here, const std::vector<device::Device>& devices) {
   const device::Device* const known = devices.empty() ? nullptr : &devices.front();
   Document document;
-  document.title = fmt::format("{} ({}), measured with {}, {} CPU thread{}", here.name, here.place, here.library,
-                               here.threads, here.threads == 1 ? "" : "s");
+  document.title = fmt::format("{} ({}), measured with {}, {}", here.name, here.place, here.library,
+                               base::counted(here.threads, "CPU thread"));
   Table table;
   table.columns = {{"dtype", "dtype", Align::left}, {"measured", "flops_per_second"},
                    {"product of", "matrix_size"},   {"datasheet", "datasheet_flops_per_second"},

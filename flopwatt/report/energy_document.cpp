@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/documents.hpp"
 #include "flopwatt/report/moment.hpp"
 #include "flopwatt/report/phrases.hpp"
@@ -138,7 +139,7 @@ Document to_document(const answers::Energy& answer) {
   Document document;
   document.title = answer.logs.size() == 1
                        ? fmt::format("Energy of {} ({})", answer.logs[0].file, key(answer.logs[0].format))
-                       : fmt::format("Energy of {} logs", answer.logs.size());
+                       : "Energy of " + base::counted(answer.logs.size(), "log");
   for (const answers::EnergyDevice& device : answer.devices)
     document.sections.push_back(device_section(answer, device));
   if (answer.devices.size() > 1) document.sections.push_back(total_section(answer));

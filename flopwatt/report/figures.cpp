@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/figure_composer.hpp"
 #include "flopwatt/report/figure_data.hpp"
 #include "flopwatt/report/fit_cells.hpp"
@@ -134,8 +135,8 @@ void add_meter(const answers::Fit& answer, FigureComposer& compose) {
     if (!device.details || !device.details->meter) continue;
     const fit::StraightLine& line = *device.details->meter;
     found +=
-        fmt::format(" {}: {} W of the meter a watt of the device{}, {} rows.", device.device,
-                    number(line.slope, 2).text, line.r2 ? fmt::format(", R\u00b2 {:.2f}", *line.r2) : "", line.rows);
+        fmt::format(" {}: {} W of the meter a watt of the device{}, {}.", device.device, number(line.slope, 2).text,
+                    line.r2 ? fmt::format(", R\u00b2 {:.2f}", *line.r2) : "", base::counted(line.rows, "row"));
   }
   if (found.empty()) {
     compose.set().absent.push_back("External meter against internal power: no row has a meter's reading.");

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "flopwatt/base/counted.hpp"
+
 namespace flopwatt::report {
 
 Cell number(double value, int decimals) {
@@ -34,8 +36,8 @@ std::string path_text(const power::Peak& peak) {
 std::string rows_lost(const fit::DeviceFit& device) {
   std::string text;
   if (device.averaged.samples > 0) {
-    text = fmt::format("{} samples averaged over {} run{}", device.averaged.samples, device.averaged.runs,
-                       device.averaged.runs == 1 ? "" : "s");
+    text = fmt::format("{} averaged over {}", base::counted(device.averaged.samples, "sample"),
+                       base::counted(device.averaged.runs, "run"));
   }
   std::string dropped;
   for (const power::DroppedRows& reason : device.dropped) {

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/documents.hpp"
 #include "flopwatt/report/fit_cells.hpp"
 #include "flopwatt/report/fit_tables.hpp"
@@ -19,8 +20,8 @@ Section rows_used(const fit::FitResult& result) {
 
 Document to_document(const answers::Fit& answer) {
   Document document;
-  document.title = fmt::format("Power of {} device{} fitted to measured rows", answer.result.devices.size(),
-                               answer.result.devices.size() == 1 ? "" : "s");
+  document.title =
+      fmt::format("Power of {} fitted to measured rows", base::counted(answer.result.devices.size(), "device"));
   document.sections = {rows_used(answer.result),
                        {.heading = "Predictors", .facts = {}, .table = predictors_table(answer.result)},
                        {.heading = "Models", .facts = {}, .table = models_table(answer.result)},

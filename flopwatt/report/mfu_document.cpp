@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/count_parts.hpp"
 #include "flopwatt/report/documents.hpp"
 #include "flopwatt/report/phrases.hpp"
@@ -45,7 +46,8 @@ Section measured(const answers::Mfu& a) {
   section.facts = {{"rate", to_text(a.job_tokens), a.devices > 1 ? fmt::format("of {} devices", a.devices) : ""},
                    {generation ? "time" : "step time", to_text(a.elapsed), ""},
                    {"model FLOPs", flops_text(a.job.step),
-                    fmt::format("{} tokens; {} per token", units::to_grouped_string(a.job.tokens),
+                    fmt::format("{} {}; {} per token", units::to_grouped_string(a.job.tokens),
+                                a.job.tokens == units::Count{1} ? "token" : "tokens",
                                 to_text(a.job.step.to_double() / a.job.tokens.to_double() * units::flop))}};
   return section;
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/io/json_writer.hpp"
 #include "flopwatt/report/document.hpp"
 #include "flopwatt/report/documents.hpp"
@@ -207,7 +208,7 @@ std::string to_json(const answers::MonitorSources& answer) {
 
 Document to_document(const answers::MonitorSources& answer) {
   Document document;
-  document.title = answer.devices.empty() ? "Nothing to read here" : fmt::format("{} devices", answer.devices.size());
+  document.title = answer.devices.empty() ? "Nothing to read here" : base::counted(answer.devices.size(), "device");
   Section devices{.heading = "", .facts = {}, .table = {}};
   for (const telemetry::DeviceInfo& device : answer.devices) {
     devices.facts.push_back({fmt::format("{} {}", device.source, device.index),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/units/text.hpp"
 
 namespace flopwatt::report {
@@ -52,9 +53,9 @@ std::vector<CauseText> causes(const work::Comparison& comparison) {
 std::string workload_text(const work::Workload& w) {
   std::string text{work::name(w.phase)};
   if (w.sequence_lengths.empty()) {
-    text += fmt::format(", batch {} × {} tokens", w.batch, w.sequence);
+    text += fmt::format(", batch {} × {}", w.batch, base::counted(w.sequence, "token"));
   } else {
-    text += fmt::format(", {} sequences of different lengths", w.sequence_lengths.size());
+    text += fmt::format(", {} of different lengths", base::counted(w.sequence_lengths.size(), "sequence"));
   }
   if (w.phase == work::Phase::generate) {
     text += fmt::format(" + {} new, {} KV cache", w.new_tokens, w.kv_cache ? "with" : "without");

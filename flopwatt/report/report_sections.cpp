@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/base/version.hpp"
 #include "flopwatt/report/document.hpp"
 #include "flopwatt/report/figure_data.hpp"
@@ -22,8 +23,6 @@ std::string grouped(std::size_t value) {
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
   return text;
 }
-
-std::string_view plural(std::size_t n) { return n == 1 ? "" : "s"; }
 
 std::size_t found(const fit::FitResult& result, audit::Severity severity) {
   return static_cast<std::size_t>(
@@ -97,9 +96,9 @@ std::string item(const audit::Finding& finding) {
   std::string out = fmt::format("<li><p><span class=\"tag {0}\">{0}</span><code>{1}</code></p>\n<p>{2}</p>\n", severity,
                                 escape_html(finding.code), escape_html(finding.text));
   if (!finding.remedy.empty()) out += fmt::format("<p><b>What to do:</b> {}</p>\n", escape_html(finding.remedy));
-  std::string line = finding.rows > 0
-                         ? fmt::format("{} rows: {}", finding.rows, escape_html(places_text(finding, kPlacesOnPage)))
-                         : "";
+  std::string line = finding.rows > 0 ? fmt::format("{}: {}", base::counted(finding.rows, "row"),
+                                                    escape_html(places_text(finding, kPlacesOnPage)))
+                                      : "";
   const std::string numbers = evidence(finding);
   if (!numbers.empty()) line += (line.empty() ? "" : "<br>") + numbers;
   if (!line.empty()) out += fmt::format("<p class=\"evidence\">{}</p>\n", line);
@@ -129,20 +128,20 @@ std::string summary_html(const answers::Fit& answer) {
   std::string out = fmt::format("<p class=\"eyebrow\">flopwatt {} · fit report</p>\n<h1>{}</h1>\n", base::kVersion,
                                 escape_html(report_title(answer)));
   out += fmt::format(
-      "<p class=\"lead\">{} of {} measured rows, {} device{}, model classes {}: what power follows, and how far each "
+      "<p class=\"lead\">{} of {} measured rows, {}, model classes {}: what power follows, and how far each "
       "class "
       "may be wrong about a job that it has not seen.</p>\n",
-      grouped(rows), grouped(read), result.devices.size(), plural(result.devices.size()), classes);
+      grouped(rows), grouped(read), base::counted(result.devices.size(), "device"), classes);
   out += "<div class=\"devices\">\n";
   for (const fit::DeviceFit& device : result.devices) out += card(device);
   out += "</div>\n";
   const std::size_t errors = found(result, audit::Severity::error), warnings = found(result, audit::Severity::warning);
   if (errors + warnings > 0) {
     out += fmt::format(
-        "<p>Before you rely on it: the <a href=\"#audit\">audit</a> found {} error{} and {} warning{} in these rows. "
+        "<p>Before you rely on it: the <a href=\"#audit\">audit</a> found {} and {} in these rows. "
         "They were "
         "fitted as they are.</p>\n",
-        errors, plural(errors), warnings, plural(warnings));
+        base::counted(errors, "error"), base::counted(warnings, "warning"));
   } else {
     out += "<p>The <a href=\"#audit\">audit</a> found no error and no warning in these rows.</p>\n";
   }

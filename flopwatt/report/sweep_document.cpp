@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/documents.hpp"
 #include "flopwatt/report/phrases.hpp"
 #include "flopwatt/units/text.hpp"
@@ -76,7 +77,7 @@ Section runs(const answers::SweepPlan& a) {
   Section section{.heading = "Runs", .facts = {}, .table = {}};
   auto& facts = section.facts;
   facts.push_back({"to measure", fmt::format("{} of {}", a.to_run, a.to_run + a.finished + a.failed),
-                   fmt::format("{} repeats of each configuration", p.repeats)});
+                   base::counted(p.repeats, "repeat") + " of each configuration"});
   facts.push_back({"done before", fmt::format("{} finished, {} failed", a.finished, a.failed), a.store});
   facts.push_back({"samples", fmt::format("{} to {} of {:g} s", p.min_samples, p.max_samples, p.sample_time.in(second)),
                    fmt::format("until ± {:g} % of MFU and utilisation", 100 * p.half_width)});
@@ -177,7 +178,7 @@ Section unmeasured(const answers::SweepReport& a) {
 
 Document to_document(const answers::SweepPlan& a) {
   Document document;
-  document.title = fmt::format("Sweep of {} configurations", a.configurations.size());
+  document.title = "Sweep of " + base::counted(a.configurations.size(), "configuration");
   if (a.shard.count > 1) {
     document.title += fmt::format(", shard {}/{} of {}", a.shard.index, a.shard.count, a.all_configurations);
   }
@@ -188,7 +189,7 @@ Document to_document(const answers::SweepPlan& a) {
 
 Document to_document(const answers::SweepReport& a) {
   Document document;
-  document.title = fmt::format("Sweep {}: {} configurations", a.store, a.summaries.size());
+  document.title = fmt::format("Sweep {}: {}", a.store, base::counted(a.summaries.size(), "configuration"));
   if (Section s = setting(a); !s.facts.empty()) document.sections.push_back(std::move(s));
   if (Section s = measured(a); !s.table->rows.empty()) document.sections.push_back(std::move(s));
   if (Section s = unmeasured(a); !s.table->rows.empty()) document.sections.push_back(std::move(s));
@@ -200,15 +201,16 @@ Document to_document(const answers::SweepReport& a) {
 Document to_document(const answers::SweepRun& a) {
   Document document = to_document(a.report);
   document.notes.insert(document.notes.begin(), a.plan.notes.begin(), a.plan.notes.end());
-  document.title += fmt::format("; this call: {} runs finished, {} failed{}", a.counts.finished, a.counts.failed,
-                                a.left > 0 ? fmt::format(", {} left", a.left) : "");
+  document.title += fmt::format("; this call: {} finished, {} failed{}", base::counted(a.counts.finished, "run"),
+                                a.counts.failed, a.left > 0 ? fmt::format(", {} left", a.left) : "");
   return document;
 }
 
 Document to_document(const answers::SweepMerge& a) {
   Document document;
-  document.title = fmt::format("{}: {} configurations, {} runs finished, {} failed, {} interrupted, {} samples",
-                               a.store, a.configurations, a.finished, a.failed, a.interrupted, a.samples);
+  document.title = fmt::format("{}: {}, {} finished, {} failed, {} interrupted, {}", a.store,
+                               base::counted(a.configurations, "configuration"), base::counted(a.finished, "run"),
+                               a.failed, a.interrupted, base::counted(a.samples, "sample"));
   Section section{.heading = "Merged", .facts = {}, .table = Table{}};
   section.table->columns = {{"store", "store", Align::left}, {"runs", "runs"},
                             {"samples", "samples"},          {"known", "known"},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/report/json_parts.hpp"
 
 namespace flopwatt::report {
@@ -43,7 +44,7 @@ Section verification_section(const model::Verification& v) {
   for (const model::Difference& d : v.differences) {
     std::string value = d.bytes == units::Count{0} ? "" : signed_text(d.bytes) + " bytes";
     if (d.tensors > 0) {
-      value += fmt::format("{}{} tensor{}", value.empty() ? "" : ", ", d.tensors, d.tensors == 1 ? "" : "s");
+      value += (value.empty() ? "" : ", ") + base::counted(d.tensors, "tensor");
     }
     std::string source = d.cause;
     if (!d.tensor.empty()) source += fmt::format(" ({}{})", d.tensor, d.tensors > 1 ? ", …" : "");

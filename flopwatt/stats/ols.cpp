@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/stats/students_t.hpp"
 
 namespace flopwatt::stats {
@@ -23,7 +24,9 @@ tl::unexpected<Error> constant_predictor(std::size_t column, double value) {
 }
 
 tl::unexpected<Error> too_few_rows(std::size_t rows, std::size_t parameters) {
-  return fail(Errc::bad_data, fmt::format("{} rows are too few to fit {} parameters and their error", rows, parameters),
+  return fail(Errc::bad_data,
+              fmt::format("{} too few to fit {} and their error", base::counted(rows, "row is", "rows are"),
+                          base::counted(parameters, "parameter")),
               "", fmt::format("give at least {} rows", parameters + 1));
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "flopwatt/base/counted.hpp"
 #include "flopwatt/telemetry/energy.hpp"
 
 namespace flopwatt::telemetry {
@@ -146,10 +147,9 @@ void LogBuilder::check_power(Device& device) {
     ++beyond;
   }
   if (beyond == 0) return;
-  note(
-      fmt::format("{}: {} readings below 0 or above {:.0f} W were left out: no such device draws that; are they "
-                  "milliwatts?",
-                  device.info.id(), beyond, most.in(units::watt)));
+  note(fmt::format("{}: {} below 0 or above {:.0f} W {} left out: no such device draws that; are they milliwatts?",
+                   device.info.id(), base::counted(beyond, "reading"), most.in(units::watt),
+                   base::noun(beyond, "was", "were")));
 }
 
 void LogBuilder::sort(Device& device) {
@@ -177,7 +177,8 @@ Result<Log> LogBuilder::finish() && {
   }
   if (log_.skipped.count > samples_) {
     return fail(Errc::bad_data,
-                fmt::format("{} lines are no samples of {}, more than the {} that are", log_.skipped.count,
+                fmt::format("{} of {}, more than the {} that are",
+                            base::counted(log_.skipped.count, "line is no sample", "lines are no samples"),
                             key(log_.format), samples_),
                 fmt::format("{}:{}", log_.where, log_.skipped.first.front()),
                 "check --log-format, the delimiter and the columns");
@@ -192,7 +193,9 @@ Result<Log> LogBuilder::finish() && {
     log_.traces.push_back(std::move(trace));
   }
   if (disordered_ > 0) {
-    note(fmt::format("{} samples came before earlier ones and were put in the order of time.", disordered_));
+    note(base::counted(disordered_, "sample came before an earlier one and was",
+                       "samples came before earlier ones and were") +
+         " put in the order of time.");
   }
   return std::move(log_);
 }
