@@ -14,20 +14,22 @@ namespace flopwatt::track {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 30;  // of which as many devices each can still be summed
+constexpr double kLargest = 1e60;  // beyond every job; products and sums of such figures stay finite
 
 Result<RankRun> read_line(const io::JsonObject& line) {
   RankRun run;
-  FLOPWATT_TRY(run.rank, line.require_int("rank", 0, kMost));
-  FLOPWATT_TRY(run.ranks, line.require_int("ranks", 1, kMost));
-  FLOPWATT_TRY(run.devices, line.require_int("devices", 1, kMost));
+  FLOPWATT_TRY(run.ranks, line.require_int("ranks", 1, kMostRanks));
+  FLOPWATT_TRY(run.rank, line.require_int("rank", 0, run.ranks - 1));
+  FLOPWATT_TRY(run.devices, line.require_int("devices", 1, kMostRanks));
   FLOPWATT_TRY(run.steps, line.require_int("steps", 1, kMost));
   FLOPWATT_TRY(run.slots, line.require_int("slots", 1, kMost));
   FLOPWATT_TRY(run.non_padding, line.optional_int("non_padding_tokens", 0, run.slots));
-  FLOPWATT_TRY(const double in_steps, line.require_number("in_steps_seconds", 1e-12));
-  FLOPWATT_TRY(const double wall, line.require_number("wall_seconds", 1e-12));
-  FLOPWATT_TRY(const double flops, line.require_number("model_flops", 0));
-  FLOPWATT_TRY(const std::optional<double> peak, line.optional_number("peak_flops_per_second", 1));
-  FLOPWATT_TRY(const std::optional<double> energy, line.optional_number("energy_joules", 0));
+  FLOPWATT_TRY(const double in_steps, line.require_number("in_steps_seconds", 1e-12, kLargest));
+  FLOPWATT_TRY(const double wall, line.require_number("wall_seconds", 1e-12, kLargest));
+  FLOPWATT_TRY(const double flops, line.require_number("model_flops", 0, kLargest));
+  FLOPWATT_TRY(const std::optional<double> peak, line.optional_number("peak_flops_per_second", 1, kLargest));
+  FLOPWATT_TRY(const std::optional<double> energy, line.optional_number("energy_joules", 0, kLargest));
   run.in_steps = in_steps * units::second;
   run.wall = wall * units::second;
   run.model_flops = flops * units::flop;
@@ -48,6 +50,10 @@ Result<void> check_ranks(std::span<const RankRun> runs) {
     ranks.push_back(run.rank);
   }
   std::sort(ranks.begin(), ranks.end());
+  if (ranks.front() < 0 || ranks.back() >= runs.front().ranks) {
+    return fail(Errc::usage, fmt::format("a job of {} ranks has no rank {}", runs.front().ranks,
+                                         ranks.front() < 0 ? ranks.front() : ranks.back()));
+  }
   if (const auto twice = std::adjacent_find(ranks.begin(), ranks.end()); twice != ranks.end()) {
     return fail(Errc::usage, fmt::format("rank {} is there twice", *twice));
   }

@@ -60,6 +60,7 @@ TEST(Combine, RefusesRanksThatAreNoJob) {
   auto other = run_of(1, 1);
   other.ranks = 3;
   EXPECT_FALSE(combine(std::vector{run_of(0, 1), other}));
+  EXPECT_THAT(combine(std::vector{run_of(0, 1), run_of(2, 1)}).error().what, HasSubstr("no rank 2"));  // of 0 and 1
 }
 
 Window window() {
@@ -91,6 +92,19 @@ TEST(ReadRun, RefusesWhatIsNoRun) {
   EXPECT_EQ(read_run("", "f").error().code, Errc::bad_data);
   EXPECT_EQ(read_run("{}\n", "f").error().code, Errc::bad_data);
   EXPECT_THAT(read_run(R"({"kind":"run","rank":-1,"ranks":1})", "f").error().where, HasSubstr("f:1"));
+  const std::string good = to_json_line({.rank = 1, .ranks = 2}, window(), "run");
+  ASSERT_TRUE(read_run(good, "f"));
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string line = good;
+    const std::size_t at = line.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return at == std::string::npos ? line : line.replace(at, from.size(), to);
+  };
+  EXPECT_THAT(read_run(with("\"rank\":1", "\"rank\":2"), "f").error().what, HasSubstr("rank"));  // of ranks 0 and 1
+  // Figures whose sum over the ranks would be no number any more.
+  EXPECT_THAT(read_run(with("\"devices\":1", "\"devices\":9007199254740992"), "f").error().what, HasSubstr("devices"));
+  EXPECT_THAT(read_run(with("\"in_steps_seconds\":2", "\"in_steps_seconds\":1e308"), "f").error().what,
+              HasSubstr("in_steps_seconds"));
 }
 
 }  // namespace
