@@ -252,6 +252,10 @@ base::Result<HttpMeterOptions> parse_meter(std::string_view word) {
     chassis = host.substr(slash + 1);
     host = host.substr(0, slash);
   }
+  if (host.find_first_of("/?#") != std::string_view::npos || chassis.find_first_of("/?#") != std::string::npos) {
+    return fail(Errc::usage, fmt::format("behind '{}:' stands {} alone", preset->key,
+                                         preset->has_chassis ? "HOST or HOST/CHASSIS" : "HOST"));
+  }
   const std::string target =
       preset->has_chassis ? fmt::format("{}{}{}", preset->before, chassis, preset->after) : std::string{preset->before};
   FLOPWATT_TRY(options.url, parse_http_url(fmt::format("{}://{}{}", preset->scheme, host, target)));

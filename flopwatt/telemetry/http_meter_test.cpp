@@ -168,6 +168,13 @@ TEST_F(HttpMeterTest, Presets) {
 
   EXPECT_FALSE(parse_meter("http://plug/status"));
   EXPECT_FALSE(parse_meter("shelly1:"));
+  // A preset knows its page: what would make it ask for another one is no host.
+  for (const char* word :
+       {"shelly1:plug#x", "shelly2:plug/a", "tasmota:plug?b", "redfish-power:bmc/1#", "redfish-power:bmc/1/2"}) {
+    const auto meter = parse_meter(word);
+    ASSERT_FALSE(meter) << word;
+    EXPECT_EQ(meter.error().code, Errc::usage);
+  }
   EXPECT_TRUE(is_meter("tasmota:plug"));
   EXPECT_FALSE(is_meter("nvml"));
 }

@@ -29,6 +29,13 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
+bool all_of(std::string_view text, std::string_view others) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    const bool letter_or_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return letter_or_digit || others.find(c) != std::string_view::npos;
+  });
+}
+
 tl::unexpected<Error> refused(std::string_view text, std::string what, std::string remedy = {}) {
   return fail(Errc::usage, fmt::format("\"{}\": {}", base::excerpt(text), what), {}, std::move(remedy));
 }
@@ -43,7 +50,8 @@ std::string HttpUrl::origin() const {
 base::Result<HttpUrl> parse_http_url(std::string_view text) {
   HttpUrl url;
   std::string_view rest = text;
-  const bool odd = std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= ' '; });
+  const bool odd =
+      std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; });
   if (odd) return refused(text, "holds blanks or control characters");
   if (rest.starts_with("https://")) {
     url.secure = true;
@@ -71,6 +79,9 @@ base::Result<HttpUrl> parse_http_url(std::string_view text) {
     const std::size_t close = authority.find(']');
     if (close == std::string_view::npos) return refused(text, "its bracket is not closed");
     url.host = authority.substr(1, close - 1);
+    const bool address =
+        url.host.find(':') != std::string::npos && all_of(url.host, ":.%-_~");  // with a zone: RFC 6874
+    if (!address) return refused(text, "there is no IPv6 address in its brackets");
     authority.remove_prefix(close + 1);
     if (!authority.empty() && authority.front() != ':') return refused(text, "has text after its host");
     port = authority.empty() ? authority : authority.substr(1);
@@ -78,6 +89,7 @@ base::Result<HttpUrl> parse_http_url(std::string_view text) {
   } else {
     const std::size_t colon = authority.find(':');
     url.host = authority.substr(0, colon);
+    if (!all_of(url.host, "-._")) return refused(text, "its host is no name and no address");
     if (colon != std::string_view::npos) {
       port = authority.substr(colon + 1);
       if (port.empty()) return refused(text, "its port is empty");

@@ -25,9 +25,27 @@ TEST(HttpUrl, Parts) {
 }
 
 TEST(HttpUrl, Refused) {
-  for (const char* text : {"", "plug", "ftp://plug/", "http://", "http:///x", "http://plug:0/", "http://plug:99999/",
-                           "http://plug:/", "http://plug:80x/", "http://[::1/", "http://[::1]x/", "http://plug/a b",
-                           "http://plug/\r\nHost: evil", "http://user:secret@plug/"}) {
+  for (const char* text : {"",
+                           "plug",
+                           "ftp://plug/",
+                           "http://",
+                           "http:///x",
+                           "http://plug:0/",
+                           "http://plug:99999/",
+                           "http://plug:/",
+                           "http://plug:80x/",
+                           "http://[::1/",
+                           "http://[::1]x/",
+                           "http://plug/a b",
+                           "http://plug/\r\nHost: evil",
+                           "http://user:secret@plug/",
+                           "http://[[x]/",
+                           "http://[plug]/",
+                           "http://[]/",
+                           "http://[::1\\]/",
+                           "http://a]b/",
+                           "http://pl\x7fug/",
+                           "http://a\"b/"}) {
     const auto url = parse_http_url(text);
     ASSERT_FALSE(url) << text;
     EXPECT_EQ(url.error().code, Errc::usage);
