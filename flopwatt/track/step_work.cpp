@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace flopwatt::track {
 
 using units::byte;
@@ -43,7 +45,7 @@ Result<void> check_parameters(units::Count of_model, units::Count seen) {
   if (seen == of_model) return {};
   if (seen <= units::Count{}) return fail(Errc::usage, "the program sees no parameters at all");
   const double ratio = of_model.to_double() / seen.to_double();
-  const double whole = static_cast<double>(static_cast<std::int64_t>(ratio + 0.5));
+  const double whole = std::round(ratio);
   // Sharding pads each tensor to a multiple of the ranks, so that the shard is a little more than its part.
   if (ratio > 1.5 && ratio <= whole * 1.001 && ratio >= whole * 0.98) {
     return fail(Errc::usage,
