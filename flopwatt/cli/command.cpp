@@ -33,6 +33,18 @@ Command& Command::flag(std::string flags, bool& target, std::string help) {
   });
 }
 
+Command& Command::only_with(std::string other) {
+  options_.back().only_with = std::move(other);
+  return *this;
+}
+
+Command& Command::group_only_with(const std::string& other) {
+  for (Option& option : options_) {
+    if (option.group == group_) option.only_with = other;
+  }
+  return *this;
+}
+
 Command& Command::add(std::string flags, std::string placeholder, std::string help,
                       std::function<Result<void>(const std::string&)> read) {
   options_.push_back({.flags = std::move(flags),

@@ -25,6 +25,7 @@ struct Option {
   std::string group;
   bool required = false;
   bool repeated = false;  ///< a positional that takes one or more words
+  std::string only_with;  ///< another option or positional without which this one means nothing; empty: none
   /// Takes a word of the command line; "true" and "false" for a switch.
   std::function<Result<void>(const std::string&)> read;
 };
@@ -94,6 +95,10 @@ class Command {
                });
   }
   Command& flag(std::string flags, bool& target, std::string help);
+  /// Refuses the option that was declared last where `other` is not given: it would be ignored.
+  Command& only_with(std::string other);
+  /// The same for all options so far of the group that is being declared.
+  Command& group_only_with(const std::string& other);
   /// Any other kind of word.
   Command& add(std::string flags, std::string placeholder, std::string help,
                std::function<Result<void>(const std::string&)> read);

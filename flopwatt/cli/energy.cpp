@@ -35,9 +35,6 @@ Result<void> run_energy(const EnergyVerbOptions& options, Console& console) {
   if (request.idle_watts && request.idle_seconds) {
     return fail(Errc::usage, "only one of them can be given", "--idle-seconds, --idle-watts");
   }
-  if (request.steps_file.empty() && !request.model.empty()) {
-    return fail(Errc::usage, "means nothing without --steps", "--model");
-  }
   FLOPWATT_TRY(const engine::Facts facts, load_facts(options.data));
   FLOPWATT_TRY(const answers::Energy answer, engine::energy(facts, request));
   if (options.output.format == report::Format::csv) {
@@ -85,7 +82,7 @@ void add_window(Command& command, EnergyVerbOptions& options) {
   command.group("Idle baseline");
   command.real("--idle-seconds", "SECONDS", request.idle_seconds, kSeconds,
                "mean of so long at the beginning; default: the lowest tenth of the readings");
-  command.flag("--idle-at-end", request.idle_at_end, "at the end instead");
+  command.flag("--idle-at-end", request.idle_at_end, "at the end instead").only_with("--idle-seconds");
   command.real("--idle-watts", "WATTS", request.idle_watts, {.min = 0, .max = 1e5, .min_included = true},
                "as known from elsewhere");
 }
@@ -95,18 +92,25 @@ void add_steps(Command& command, EnergyVerbOptions& options) {
   command.group("Steps");
   command.text("--steps", "FILE", request.steps_file,
                "JSONL or CSV of step times or ends, tokens, FLOPs: J/token, FLOP/J");
-  command.text("--model", "MODEL", request.model, "whose FLOPs a step has, where the step log does not tell");
-  command.text("--as", "FAMILY", request.as_family, "read the config as this family whatever its model_type says");
-  command.whole("--batch", request.workload.workload.batch, {}, "sequences a step, over all devices");
-  command.whole("--seq", request.workload.sequence, {}, "tokens a sequence really holds");
-  command.dtype("--dtype", request.workload.dtype, "of the products: which peak the MFU is divided by");
-  command.text("--hardware", "DEVICE", request.hardware.name, "whose peak it is; default: the name in the logs");
-  command.add("--peak-tflops", "N", "dense peak of the dtype, for a device that is not in the catalogue",
-              [&request](const std::string& word) -> Result<void> {
-                FLOPWATT_TRY(const double teraflops, read_real(word, {.min = 0, .max = 1e9}));
-                request.hardware.given.peak = teraflops * units::teraflop_per_second;
-                return {};
-              });
+  command.text("--model", "MODEL", request.model, "whose FLOPs a step has, where the step log does not tell")
+      .only_with("--steps");
+  command.text("--as", "FAMILY", request.as_family, "read the config as this family whatever its model_type says")
+      .only_with("--model");
+  command.whole("--batch", request.workload.workload.batch, {}, "sequences a step, over all devices")
+      .only_with("--model");
+  command.whole("--seq", request.workload.sequence, {}, "tokens a sequence really holds").only_with("--model");
+  command.dtype("--dtype", request.workload.dtype, "of the products: which peak the MFU is divided by")
+      .only_with("--steps");
+  command.text("--hardware", "DEVICE", request.hardware.name, "whose peak it is; default: the name in the logs")
+      .only_with("--steps");
+  command
+      .add("--peak-tflops", "N", "dense peak of the dtype, for a device that is not in the catalogue",
+           [&request](const std::string& word) -> Result<void> {
+             FLOPWATT_TRY(const double teraflops, read_real(word, {.min = 0, .max = 1e9}));
+             request.hardware.given.peak = teraflops * units::teraflop_per_second;
+             return {};
+           })
+      .only_with("--steps");
 }
 
 }  // namespace

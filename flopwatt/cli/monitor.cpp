@@ -160,7 +160,16 @@ Result<void> run_monitor(const MonitorOptions& options, Console& console) {
   if (!options.request.replay.empty() && !options.request.sources.empty()) {
     return fail(Errc::usage, "only one of them can be given", "--source, --replay");
   }
+  const bool streams = options.csv || options.jsonl;
+  if (streams && options.output.format != report::Format::text) {
+    return fail(Errc::usage, "asks for another format than the rows", options.csv ? "--csv" : "--jsonl",
+                "leave --json and --format out");
+  }
   if (!options.list) return watch(options, console);
+  if (streams || options.count || options.duration || !options.prometheus.empty() || !options.textfile.empty()) {
+    return fail(Errc::usage, "reads nothing, it only says what there is", "--list",
+                "leave it out to watch, or leave the other options out");
+  }
   FLOPWATT_TRY(const answers::MonitorSources sources, engine::Monitor::list(options.request));
   return present(console, options.output, sources);
 }
@@ -174,18 +183,22 @@ void add_sources(Command& command, MonitorOptions& options) {
                 return {};
               });
   command.text("--replay", "LOG", options.request.replay, "play a log of any format that `energy` reads");
-  command.real("--speed", "X", options.request.replay_speed, {.min = 0, .max = 1e6}, "of the replay; default 1");
+  command.real("--speed", "X", options.request.replay_speed, {.min = 0, .max = 1e6}, "of the replay; default 1")
+      .only_with("--replay");
   command.flag("--instant", options.request.instant, "the sensor's last value where the driver offers it");
-  command.add("--meter-unit", "W|mW|kW", "of what a meter's pointer names; default W",
-              [&options](const std::string& word) -> Result<void> {
-                static constexpr std::string_view kUnits[] = {"W", "mW", "kW"};
-                static constexpr double kWatts[] = {1, 1e-3, 1e3};
-                for (std::size_t i = 0; i < 3; ++i) {
-                  if (word == kUnits[i]) return options.request.watts_per_unit = kWatts[i], Result<void>{};
-                }
-                return fail(Errc::usage, fmt::format("\"{}\" is none of W, mW, kW", base::excerpt(word)));
-              });
-  command.flag("--insecure", options.request.insecure, "do not check the certificate of an https meter");
+  command
+      .add("--meter-unit", "W|mW|kW", "of what a meter's pointer names; default W",
+           [&options](const std::string& word) -> Result<void> {
+             static constexpr std::string_view kUnits[] = {"W", "mW", "kW"};
+             static constexpr double kWatts[] = {1, 1e-3, 1e3};
+             for (std::size_t i = 0; i < 3; ++i) {
+               if (word == kUnits[i]) return options.request.watts_per_unit = kWatts[i], Result<void>{};
+             }
+             return fail(Errc::usage, fmt::format("\"{}\" is none of W, mW, kW", base::excerpt(word)));
+           })
+      .only_with("--source");
+  command.flag("--insecure", options.request.insecure, "do not check the certificate of an https meter")
+      .only_with("--source");
   command.flag("--list", options.list, "say what there is, and why the rest is not");
   command.group("How long");
   command.real("--interval", "SECONDS", options.interval, {.min = 0.009, .max = 86400}, "between two looks; default 1");

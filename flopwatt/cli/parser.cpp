@@ -103,6 +103,20 @@ tl::unexpected<Error> unknown_word(const Command& command, const std::string& ve
               meant ? fmt::format("did you mean {}?", *meant) : see_help(verb));
 }
 
+/// An option that would be ignored, since the one that it speaks of is not there.
+Result<void> check_company(const Command& command, const std::vector<CLI::Option*>& added) {
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    const std::string& other = command.options()[i].only_with;
+    if (other.empty() || added[i]->count() == 0) continue;
+    for (std::size_t j = 0; j < added.size(); ++j) {
+      if (long_name(command.options()[j].flags) != other || added[j]->count() > 0) continue;
+      return fail(Errc::usage, "means nothing without " + other, long_name(command.options()[i].flags),
+                  fmt::format("add {}, or leave it out", other));
+    }
+  }
+  return {};
+}
+
 /// What no option or argument took.  The words after "--" are arguments, whatever they begin with.
 Result<void> refuse_extra(const Command& command, const std::string& verb, const std::vector<std::string>& extra) {
   if (extra.empty()) return {};
@@ -131,6 +145,7 @@ Result<Asked> parse(const Command& command, const std::string& verb, std::vector
     return fail(Errc::usage, what, {}, see_help(verb));
   }
   FLOPWATT_TRY_VOID(refuse_extra(command, verb, app.remaining()));
+  FLOPWATT_TRY_VOID(check_company(command, added));
 
   for (std::size_t i = 0; i < added.size(); ++i) {
     const Option& option = command.options()[i];

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace flopwatt::cli {
 namespace {
 
@@ -86,6 +88,27 @@ TEST(Parse, TakesWhatFollowsTwoDashesAsArguments) {
   ASSERT_TRUE(f.read({"--", "--json"}));
   EXPECT_EQ(f.words.model, "--json");
   EXPECT_FALSE(f.words.json);
+}
+
+TEST(Parse, RefusesWhatMeansNothingAlone) {
+  std::string model;
+  std::optional<double> rate, watts;
+  const auto read = [&](std::vector<std::string> line) {
+    Command command;
+    command.optional_positional("MODEL", model, "");
+    command.group("Rate").real("--rate", "N", rate, {}, "");
+    command.real("--watts", "N", watts, {}, "").only_with("--rate");
+    command.group("Other").real("--level", "N", watts, {}, "");
+    command.group_only_with("MODEL");
+    return parse(command, "power", std::move(line));
+  };
+  const auto alone = read({"--watts", "1"});
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().message(), "--watts: means nothing without --rate; add --rate, or leave it out");
+  EXPECT_EQ(read({"--level", "1"}).error().what, "means nothing without MODEL");
+  EXPECT_TRUE(read({"--watts", "1", "--rate", "1"}));
+  EXPECT_TRUE(read({"--level", "1", "gpt2"}));
+  EXPECT_TRUE(read({}));
 }
 
 TEST(Parse, TakesSeveralFiles) {

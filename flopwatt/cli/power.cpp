@@ -56,6 +56,7 @@ Result<void> run_of_model(const PowerVerbOptions& o, const engine::Facts& facts,
 }
 
 Result<void> run_of_rates(const PowerVerbOptions& o, const engine::Facts& facts, Console& console) {
+  if (o.sequence) return fail(Errc::usage, "a file of rates has no sequences", "--seq", "leave it out");
   FLOPWATT_TRY(const answers::PowerRows answer,
                engine::power_of_rates(facts, {.basics = basics_of(o), .file = o.rates_file, .batch = o.batch}));
   return present(console, o.output, answer);
@@ -75,32 +76,34 @@ Result<void> run_power(const PowerVerbOptions& o, Console& console) {
 }  // namespace
 
 Verb power_verb() {
-  return {.name = "power",
-          .summary = "Watts from a calibration: of a stated MFU, of a model at a measured rate, or of a file of rates.",
-          .example = "flopwatt power --device A100-PCIE-80GB --dtype bfloat16 --mfu 0.354 --batch 128",
-          .declare = [](Command& command) -> Run {
-            const auto o = std::make_shared<PowerVerbOptions>();
-            command.optional_positional("MODEL", o->model, "a config.json, a folder holding one, or a catalogue name");
-            command.group("What the device does: one of");
-            command.real("--mfu", "FRACTION", o->mfu, kRatio, "of the calibration's own peak of the dtype");
-            command.real("--tokens-per-second", "N", o->tokens_per_second, {.min = 0, .max = 1e15},
-                         "of training the MODEL");
-            command.text(
-                "--rates", "FILE.csv", o->rates_file,
-                "a row an interval: duration_seconds, flops_per_second or mfu, bytes_per_second or mbu, batch");
-            command.group("Workload");
-            command.real("--mbu", "FRACTION", o->mbu, kRatio, "with --mfu: of the memory bandwidth");
-            command.whole("--batch", o->batch, {}, "sequences a step");
-            command.whole("--seq", o->sequence, {}, "tokens a sequence");
-            command.dtype("--dtype", o->dtype, "of the run; default bfloat16, or the model's");
-            command.text("--as", "FAMILY", o->as_family, "read the config as this family whatever its model_type says");
-            add_device(command, o->device);
-            add_power(command, o->power);
-            add_conventions(command, o->workload);
-            add_output(command, o->output);
-            add_data(command, o->data);
-            return [o](Console& console) { return run_power(*o, console); };
-          }};
+  return {
+      .name = "power",
+      .summary = "Watts from a calibration: of a stated MFU, of a model at a measured rate, or of a file of rates.",
+      .example = "flopwatt power --device A100-PCIE-80GB --dtype bfloat16 --mfu 0.354 --batch 128",
+      .declare = [](Command& command) -> Run {
+        const auto o = std::make_shared<PowerVerbOptions>();
+        command.optional_positional("MODEL", o->model, "a config.json, a folder holding one, or a catalogue name");
+        command.group("What the device does: one of");
+        command.real("--mfu", "FRACTION", o->mfu, kRatio, "of the calibration's own peak of the dtype");
+        command.real("--tokens-per-second", "N", o->tokens_per_second, {.min = 0, .max = 1e15}, "of training the MODEL")
+            .only_with("MODEL");
+        command.text("--rates", "FILE.csv", o->rates_file,
+                     "a row an interval: duration_seconds, flops_per_second or mfu, bytes_per_second or mbu, batch");
+        command.group("Workload");
+        command.real("--mbu", "FRACTION", o->mbu, kRatio, "with --mfu: of the memory bandwidth").only_with("--mfu");
+        command.whole("--batch", o->batch, {}, "sequences a step");
+        command.whole("--seq", o->sequence, {}, "tokens a sequence");
+        command.dtype("--dtype", o->dtype, "of the run; default bfloat16, or the model's");
+        command.text("--as", "FAMILY", o->as_family, "read the config as this family whatever its model_type says")
+            .only_with("MODEL");
+        add_device(command, o->device);
+        add_power(command, o->power);
+        add_conventions(command, o->workload);
+        command.group_only_with("MODEL");
+        add_output(command, o->output);
+        add_data(command, o->data);
+        return [o](Console& console) { return run_power(*o, console); };
+      }};
 }
 
 }  // namespace flopwatt::cli

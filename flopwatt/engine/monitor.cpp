@@ -76,7 +76,8 @@ Result<void> open_named(const std::string& word, const MonitorRequest& request, 
 
 Result<void> open_recording(const MonitorRequest& request, Opened& opened) {
   FLOPWATT_TRY(const std::string bytes, io::read_file(request.replay));
-  FLOPWATT_TRY(telemetry::Log log, telemetry::read_log(bytes, request.replay, {.interval = 1 * second}));
+  FLOPWATT_TRY(telemetry::Log log,
+               telemetry::read_log(bytes, request.replay, {.interval = 1 * second, .instant = request.instant}));
   OpenedSource source = telemetry::replay(std::move(log.traces), {.speed = request.replay_speed});
   if (!source) return fail(Errc::bad_data, source.error().error().what, request.replay);
   opened.drivers.sources.push_back(std::move(*source));
