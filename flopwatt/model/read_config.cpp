@@ -164,6 +164,8 @@ const Family* family_of_class(std::string_view class_name) noexcept {
 }
 
 void read_text_config(Draft& draft, std::string_view class_default) {
+  // Where the part is missing, the draft is still the whole file's, whose own family would be asked for ever.
+  if (draft.config.failed()) return;
   const std::string model_type = draft.config.text("model_type", class_default);
   if (const Family* family = family_of_model_type(model_type)) return family->read(draft);
   draft.config.fail("model_type", fmt::format("'{}' is not supported", base::excerpt(model_type)));
