@@ -64,7 +64,8 @@ enum class Format : std::uint8_t { text, json, markdown, latex, csv };
 [[nodiscard]] std::string to_markdown(const Document& document);
 /// Tables in booktabs style, facts as description lists; needs \usepackage{booktabs}.
 [[nodiscard]] std::string to_latex(const Document& document);
-/// Tables only, numbers in full precision; each table after its caption on a line that begins with '#'.
+/// Tables only, numbers in full precision; of several each after its caption on a line that begins with '#'.  Without
+/// any table: the facts, a row each.
 [[nodiscard]] std::string to_csv(const Document& document);
 /// A table for a page: <table> in a scrolling <div>, every text escaped, the exact number behind a cell as <data
 /// value>; then, folded away, what each column means and which rows are behind it.  `id` names it for links.

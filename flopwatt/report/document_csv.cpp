@@ -16,8 +16,11 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-/// Numbers in the shortest form that reads back to the same double.
-std::string field(const Cell& cell) { return cell.number ? fmt::format("{}", *cell.number) : quoted(cell.text); }
+/// Numbers in the shortest form that reads back to the same double; empty where people see the dash of "none".
+std::string field(const Cell& cell) {
+  if (cell.number) return fmt::format("{}", *cell.number);
+  return cell.text == "–" ? std::string{} : quoted(cell.text);
+}
 
 std::string csv_table(const Table& table) {
   std::string out;
@@ -26,6 +29,17 @@ std::string csv_table(const Table& table) {
   for (const auto& row : table.rows) {
     for (std::size_t c = 0; c < row.size(); ++c) out += (c > 0 ? "," : "") + field(row[c]);
     out += '\n';
+  }
+  return out;
+}
+
+/// As people read them, with units: for numbers to compute with there is JSON.
+std::string csv_facts(const Document& document) {
+  std::string out = "section,quantity,value,source\n";
+  for (const Section& section : document.sections) {
+    for (const Fact& fact : section.facts)
+      out += fmt::format("{},{},{},{}\n", quoted(section.heading), quoted(fact.label), quoted(fact.value),
+                         quoted(fact.source));
   }
   return out;
 }
@@ -44,7 +58,7 @@ std::string to_csv(const Document& document) {
           (out.empty() ? "# " : "\n# ") + (section.heading.empty() ? section.table->caption : section.heading) + '\n';
     out += csv_table(*section.table);
   }
-  return out;
+  return tables == 0 ? csv_facts(document) : out;
 }
 
 std::string render(const Document& document, Format format) {

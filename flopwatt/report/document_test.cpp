@@ -45,8 +45,16 @@ TEST(Text, AlignsColumnsByWhatIsSeen) {
   EXPECT_EQ(widths[0], widths[2]);
 }
 
-TEST(Csv, HasKeysFullNumbersAndQuotes) {
-  EXPECT_EQ(to_csv(sample()), "device,r2,more\nA_1,0.7381,1|2\n\"B, C\",–,3\n");
+TEST(Csv, HasKeysFullNumbersAndQuotes) { EXPECT_EQ(to_csv(sample()), "device,r2,more\nA_1,0.7381,1|2\n\"B, C\",,3\n"); }
+
+TEST(Csv, OfFactsAloneHasTheFacts) {
+  const Document document{.title = "t",
+                          .sections = {{.heading = "Power",
+                                        .facts = {{"power", "240 W", "calibration A, B"}, {"limit", "300 W", ""}},
+                                        .table = {}}},
+                          .notes = {}};
+  EXPECT_EQ(to_csv(document),
+            "section,quantity,value,source\nPower,power,240 W,\"calibration A, B\"\nPower,limit,300 W,\n");
 }
 
 TEST(Markdown, EscapesWhatTablesWouldMisread) {
