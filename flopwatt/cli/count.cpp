@@ -43,7 +43,8 @@ void add_phase(Command& command, work::Workload& workload) {
                 FLOPWATT_TRY(workload.sequence_lengths, read_whole_list(word, {}));
                 return {};
               });
-  command.whole("--encoder-seq", workload.encoder_sequence, {}, "encoder-decoder: tokens of the encoder's side");
+  command.whole("--encoder-seq", workload.encoder_sequence, {},
+                "encoder-decoder: tokens of the encoder's side; with encode --seq says the same");
   command.whole("--images", workload.images, {}, "images a sequence");
   command.whole("--image-width", workload.image_width, {}, "pixels");
   command.whole("--image-height", workload.image_height, {}, "pixels");

@@ -8,6 +8,7 @@
 
 #include "flopwatt/base/counted.hpp"
 #include "flopwatt/engine/checkpoint.hpp"
+#include "flopwatt/work/encoder.hpp"
 #include "flopwatt/work/nearest_plan.hpp"
 
 namespace flopwatt::engine {
@@ -56,6 +57,20 @@ Result<void> check_together(const WorkloadWords& words) {
   return {};
 }
 
+/// The encoder alone has one length, which --encoder-seq and --seq both name.
+Result<void> check_encoder_sequence(const WorkloadWords& words) {
+  const work::Workload& w = words.workload;
+  if (!w.sequence_lengths.empty()) {
+    return fail(Errc::usage, "contradicts --seq-lengths, the encoder's lengths in encode", "--encoder-seq",
+                "leave it out");
+  }
+  if (words.sequence && *words.sequence != w.encoder_sequence) {
+    return fail(Errc::usage, "contradicts --encoder-seq: encode runs the encoder alone", "--seq",
+                "give one of the two");
+  }
+  return {};
+}
+
 /// Says which options the phase or the model leaves without effect.
 void note_without_effect(const work::Workload& w, const model::Architecture& architecture,
                          std::vector<std::string>& notes) {
@@ -88,7 +103,15 @@ void note_without_effect(const work::Workload& w, const model::Architecture& arc
   };
   if (w.encoder_sequence > 0 && !any_block(crosses)) note("--encoder-seq", "the model is no encoder-decoder");
   const auto sees = [](const model::Stack& stack) { return stack.role == model::StackRole::vision; };
-  if (w.images > 0 && std::ranges::none_of(architecture.stacks, sees)) note("--images", "the model sees no images");
+  if (w.images > 0 && std::ranges::none_of(architecture.stacks, sees)) {
+    note("--images", "the model sees no images");
+  } else if (w.images > 0 && w.phase == work::Phase::decode) {
+    note("--images", "a decode step sees what the prompt's images left in the cache");
+  } else if (architecture.vision && architecture.vision->image &&
+             w.image_width.has_value() != w.image_height.has_value()) {
+    notes.push_back(fmt::format("No {} was given: the {} pixels that the model was built for.",
+                                w.image_width ? "--image-height" : "--image-width", *architecture.vision->image));
+  }
 }
 
 /// A count is that of one device: which one, and what the others may hold more of.
@@ -132,8 +155,16 @@ Result<work::Workload> complete(const WorkloadWords& words, const model::Archite
                                 std::vector<std::string>& notes) {
   FLOPWATT_TRY_VOID(check_together(words));
   work::Workload workload = words.workload;
-  if (words.sequence) {
+  const bool encodes = workload.phase == work::Phase::encode && work::encoder_of(architecture);
+  const std::optional<std::int64_t> of_encoder = work::encoder_positions(architecture);
+  if (encodes && workload.encoder_sequence > 0) {
+    FLOPWATT_TRY_VOID(check_encoder_sequence(words));
+    workload.sequence = workload.encoder_sequence;
+  } else if (words.sequence) {
     workload.sequence = *words.sequence;
+  } else if (encodes && of_encoder && workload.sequence_lengths.empty()) {
+    workload.sequence = *of_encoder;
+    notes.push_back(fmt::format("No --encoder-seq was given: the encoder's {} positions are assumed.", *of_encoder));
   } else if (workload.sequence_lengths.empty()) {
     workload.sequence = std::min(kUsualSequence, architecture.max_positions.value_or(kUsualSequence));
     notes.push_back(
@@ -152,7 +183,13 @@ Result<work::Workload> complete(const WorkloadWords& words, const model::Archite
                 "--master-weights", "leave it out, or train in bfloat16 or float16");
   }
   note_without_effect(workload, architecture, notes);
-  if (architecture.max_positions && workload.sequence > *architecture.max_positions) {
+  // An encoder has a table of positions of its own, or none.
+  if (of_encoder && std::max(workload.encoder_sequence, encodes ? workload.sequence : 0) > *of_encoder) {
+    notes.push_back(
+        fmt::format("The encoder's sequence is longer than the {} positions that it was built for.", *of_encoder));
+  }
+  const bool own_table = encodes && of_encoder;
+  if (!own_table && architecture.max_positions && workload.sequence > *architecture.max_positions) {
     notes.push_back(fmt::format("The sequence is longer than the {} positions that the model was built for.",
                                 *architecture.max_positions));
   }

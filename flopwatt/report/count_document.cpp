@@ -101,7 +101,8 @@ Section bytes(const answers::Count& a) {
   }
   add("KV cache a token", a.kv_cache_bytes_per_token, units::to_grouped_string(a.kv_cache_bytes_per_token) + " B");
   if (const auto mean = a.weight_traffic.decode_step_mean) {
-    section.facts.push_back({"mean decode step", units::to_text(*mean * units::byte), "weights and cache read"});
+    section.facts.push_back({"mean decode step", units::to_text(*mean * units::byte),
+                             "as published: cache and all weights but unreached experts, the embedding whole"});
   }
   return section;
 }

@@ -28,14 +28,21 @@ class Counter {
 
  private:
   struct BlockSums {
-    Integer norm_elements = 0;                       ///< per token
-    Integer mlp_width = 0, expert_width = 0;         ///< of the activation functions' results
-    Integer small_weights = 0, small_gradients = 0;  ///< bytes of norms and biases
-    Integer loose_parameters = 0;                    ///< parameters that are no product, per token
+    Integer norm_elements = 0;                         ///< per token
+    Integer mlp_width = 0, expert_width = 0;           ///< of the activation functions' results
+    Integer small_weights = 0, small_gradients = 0;    ///< bytes of norms and biases
+    Integer expert_weights = 0, expert_gradients = 0;  ///< the same of experts: in a pass those that are reached
+    Integer loose_parameters = 0;                      ///< parameters that are no product, per token
   };
 
   void run(const Run& run);
   void block(const Run& run, const model::Block& block, const LayerCounts& layers, bool trained);
+  /// Rows that the experts of this device take over all passes: by the count, and as executed.
+  struct RoutedRows {
+    Integer model = 0, hardware = 0;
+    Integer experts = 0;  ///< that this device runs in one pass
+  };
+  [[nodiscard]] RoutedRows routed_rows(const Run& run, const model::Routing& routing, Integer rows) const;
   void product(const Run& run, const Tensor& tensor, const model::Block* block, const LayerCounts& layers,
                bool trained);
   void adapter(const Operation& base, const LayerCounts& layers, Integer experts, Integer passes);
@@ -107,6 +114,22 @@ Integer Counter::rows_of(const Run& run, const Tensor& tensor) const {
   return ceil_div(rows * tensor.rows_factor, tensor.rows_divisor);
 }
 
+Counter::RoutedRows Counter::routed_rows(const Run& run, const model::Routing& routing, Integer rows) const {
+  const Integer all = routing.experts;
+  RoutedRows result{.model = rows * routing.top_k, .hardware = rows * routing.top_k};
+  if (workload_.capacity_factor > 0) {
+    // Every expert computes `capacity` rows; what is routed beyond them is dropped.
+    const Integer capacity = std::max<Integer>(
+        1, static_cast<Integer>(
+               workload_.capacity_factor * static_cast<double>(result.model) / static_cast<double>(all) + 0.999999));
+    result.hardware = capacity * all;
+    result.model = std::min(result.model, result.hardware);
+  }
+  if (plan_.expert_tensor != plan_.tensor_parallel) result.hardware = ceil_div(result.hardware, tensor_);
+  result.experts = std::min(all / plan_.experts_over, ceil_div(result.hardware, run.passes));
+  return result;
+}
+
 void Counter::product(const Run& run, const Tensor& tensor, const model::Block* block, const LayerCounts& layers,
                       bool trained) {
   const Cut cut = plan_.cut(tensor, block);
@@ -116,21 +139,10 @@ void Counter::product(const Run& run, const Tensor& tensor, const model::Block* 
   Integer experts = 1;  // that this device runs in one pass
   Integer hardware_rows = rows;
   if (routed) {
-    const model::Routing& routing = *block->routing;
-    const Integer all = routing.experts;
-    rows *= routing.top_k;
-    hardware_rows = rows;
-    if (workload_.capacity_factor > 0) {
-      // Every expert computes `capacity` rows; what is routed beyond them is dropped.
-      const Integer capacity = std::max<Integer>(
-          1, static_cast<Integer>(workload_.capacity_factor * static_cast<double>(rows) / static_cast<double>(all) +
-                                  0.999999));
-      hardware_rows = capacity * all;
-      rows = std::min(rows, hardware_rows);
-    }
-    if (plan_.expert_tensor != plan_.tensor_parallel) hardware_rows = ceil_div(hardware_rows, tensor_);
-    const Integer local = all / plan_.experts_over;
-    experts = std::min(local, ceil_div(hardware_rows, run.passes));
+    const RoutedRows reached = routed_rows(run, *block->routing, rows);
+    rows = reached.model;
+    hardware_rows = reached.hardware;
+    experts = reached.experts;
   } else if (cut.sequence_split) {
     hardware_rows = ceil_div(rows, tensor_);
   }
@@ -244,6 +256,9 @@ void Counter::elementwise(const Run& run, const model::Block& block, const Block
     Operation o{.component = Component::experts, .precision = plan_.other_precision, .label = "experts.dispatch"};
     o.elementwise_flops = ceil_div(2 * rows * hidden, split);
     move(o, ceil_div((run.tokens + rows) * hidden, split), {bits, bits, bits, bits});
+    o.weights_read = sums.expert_weights * run.passes;  // biases that are added to the experts' results
+    o.gradients = sums.expert_gradients;
+    o.trained = trained;
     o.executions = run.passes;
     writer_.write(o, layers);
   }
@@ -276,10 +291,15 @@ void Counter::block(const Run& run, const model::Block& block, const LayerCounts
     }
     if (tensor.component == Component::experts && block.routing) {
       sums.loose_parameters += held * block.routing->top_k / block.routing->experts;
-      held /= plan_.experts_over;
-    } else {
-      sums.loose_parameters += held;
+      // A tensor's elements of one expert times the experts that a pass reaches.
+      held = plan_.held(tensor, &block);
+      const Integer local = block.routing->experts / plan_.experts_over;
+      const Integer reached = routed_rows(run, *block.routing, run.tokens).experts;
+      sums.expert_weights += to_bytes(ceil_div(held * reached, local), plan_.weight_bits);
+      sums.expert_gradients += to_bytes(held, plan_.gradient_bits);
+      continue;
     }
+    sums.loose_parameters += held;
     sums.small_weights += to_bytes(held, plan_.weight_bits);
     sums.small_gradients += to_bytes(held, plan_.gradient_bits);
   }

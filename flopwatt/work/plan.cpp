@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "flopwatt/work/adapters.hpp"
+#include "flopwatt/work/encoder.hpp"
 #include "flopwatt/work/quantized_weights.hpp"
 
 namespace flopwatt::work {
@@ -66,16 +67,6 @@ bool is_replicated(const Tensor& tensor, const model::Block* block) noexcept {
     }
   }
   return false;
-}
-
-bool is_encoder_output(const model::Stack& stack) noexcept {
-  return stack.role == StackRole::encoder || stack.role == StackRole::audio;
-}
-
-bool attends_across(const model::Stack& stack) noexcept {
-  return std::ranges::any_of(stack.blocks, [](const model::Block& block) {
-    return std::ranges::any_of(block.attentions, [](const model::Attention& a) { return a.cross; });
-  });
 }
 
 std::int64_t count_between(const model::Stack& stack, std::size_t block, std::int64_t begin,
@@ -255,6 +246,9 @@ Result<void> split(Plan& plan) {
 
   plan.expert_tensor = p.tensor;
   if (p.expert > 1) {
+    if (std::ranges::none_of(text.blocks, [](const model::Block& block) { return block.routing.has_value(); })) {
+      return fail(Errc::infeasible, "the model has no experts to spread", "--ep", "leave it out");
+    }
     // The experts' devices are taken from data · context (Megatron-LM), or else from the tensor-parallel ones too, and
     // then an expert stands whole on its device (vLLM).
     if (plan.replicas % p.expert != 0) {
@@ -263,15 +257,12 @@ Result<void> split(Plan& plan) {
       }
       plan.expert_tensor = 1;
     }
-    bool any = false;
     for (const model::Block& block : text.blocks) {
       if (!block.routing) continue;
-      any = true;
       if (block.routing->experts % p.expert != 0) {
         return indivisible("--ep", p.expert, "experts", block.routing->experts);
       }
     }
-    if (!any) return fail(Errc::infeasible, "the model has no experts to spread", "--ep", "leave it out");
   }
 
   for (const model::Stack& stack : plan.architecture->stacks) {
@@ -310,6 +301,16 @@ Result<void> add_vision(Plan& plan, const model::Stack& stack) {
   const std::int64_t patches = (*width / vision.patch) * (*height / vision.patch);
   if (patches < 1) return fail(Errc::usage, "the image is smaller than one patch", "--image-width");
   plan.image_tokens = patches + vision.extra_tokens;
+  // What the language model sees of an image stands among the tokens of its sequence.
+  const std::int64_t of_one = patches / std::max<std::int64_t>(1, vision.merge * vision.merge);
+  const Integer seen = Integer{w.images} * of_one;
+  const std::int64_t shortest = w.sequence_lengths.empty() ? w.sequence : *std::ranges::min_element(w.sequence_lengths);
+  if (seen > shortest) {
+    return fail(Errc::usage,
+                fmt::format("{} of {} tokens do not fit into a sequence of {}",
+                            w.images == 1 ? "one image" : fmt::format("{} images", w.images), of_one, shortest),
+                "--images", "give a longer --seq, which counts the tokens of the images");
+  }
   const Integer images = sum_over_sequences(w, 0, [&](std::int64_t) { return Integer{w.images}; });
   Run& run = plan.runs[plan.run_count++];
   run = {.stack = &stack, .length = plan.image_tokens, .sequences = images};
@@ -354,7 +355,7 @@ Result<void> lay_out(Plan& plan) {
   const Workload& w = *plan.workload;
   const model::Stack& text = architecture.text();
   const bool text_is_decoder = text.role == StackRole::decoder;
-  const bool crosses = attends_across(text);
+  const bool crosses = encoder_of(architecture) != nullptr;
 
   if (w.phase == Phase::encode && text_is_decoder && !crosses) {
     return fail(Errc::usage, "the model has no encoder", "--phase", "use prefill");
@@ -369,8 +370,8 @@ Result<void> lay_out(Plan& plan) {
       if (plan.is_text(stack)) continue;
       if (plan.run_count == plan.runs.size() - 2) break;
       if (stack.role == StackRole::vision && text_runs) FLOPWATT_TRY_VOID(add_vision(plan, stack));
-      if (is_encoder_output(stack) && crosses) {
-        const std::int64_t length = w.phase == Phase::encode ? 0 : plan.encoder_length;
+      if (&stack == encoder_of(architecture)) {
+        const std::int64_t length = w.phase == Phase::encode ? w.encoder_sequence : plan.encoder_length;
         add_run(plan, {.stack = &stack, .length = length});
       }
     }
@@ -513,15 +514,9 @@ Result<Plan> make_plan(const model::Architecture& architecture, const Workload& 
                   "add --recompute full");
     }
   }
-  for (const model::Stack& stack : architecture.stacks) {
-    if (plan.is_text(stack) || !is_encoder_output(stack) || !attends_across(architecture.text())) continue;
+  if (encoder_of(architecture)) {
     plan.encoder_length = workload.encoder_sequence;
-    for (const Tensor& tensor : stack.outside) {
-      const bool positions =
-          tensor.use == Use::lookup && tensor.dims[0] != architecture.vocabulary && tensor.dims[1] == stack.hidden;
-      if (plan.encoder_length == 0 && positions) plan.encoder_length = tensor.dims[0];
-    }
-    if (plan.encoder_length == 0) plan.encoder_length = workload.sequence;
+    if (plan.encoder_length == 0) plan.encoder_length = encoder_positions(architecture).value_or(workload.sequence);
     if (plan.encoder_length == 0 && !workload.sequence_lengths.empty()) {
       return fail(Errc::usage, "packed sequences need the encoder's length", "--encoder-seq");
     }
