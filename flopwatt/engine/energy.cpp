@@ -127,6 +127,11 @@ void add_totals(answers::Energy& answer) {
 
 void add_flags(answers::Energy& answer) {
   for (const answers::EnergyDevice& device : answer.devices) {
+    if (device.counted && !device.window.energy) {
+      answer.flags.push_back(
+          {std::string{key(telemetry::EnergyFlag::incomplete)},
+           fmt::format("{}: nothing that gives energy could be read of it: no sum holds it.", device.info.id())});
+    }
     for (const telemetry::EnergyFlag flag : device.window.flags) {
       answer.flags.push_back({std::string{key(flag)}, fmt::format("{}: {}.", device.info.id(), telemetry::text(flag))});
     }

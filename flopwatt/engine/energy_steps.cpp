@@ -45,6 +45,13 @@ class Placer {
     result_.steps.file = request_.steps_file;
     result_.steps.located =
         std::all_of(log.steps.begin(), log.steps.end(), [](const LoggedStep& step) { return step.end || step.start; });
+    const bool timed = std::any_of(log.steps.begin(), log.steps.end(),
+                                   [](const LoggedStep& step) { return step.end || step.start || step.seconds; });
+    if (!timed && !(request_.from && request_.to)) {
+      return fail(Errc::bad_data, "its steps have no times: which part of the energy is theirs cannot be told",
+                  request_.steps_file,
+                  "log when each step ended (end) or how long it took (step_time_seconds), or state --from and --to");
+    }
     for (const LoggedStep& step : log.steps) FLOPWATT_TRY_VOID(take(step));
     if (result_.steps.count == 0) {
       return fail(Errc::bad_data, "no step lies in the window", request_.steps_file);
@@ -191,7 +198,13 @@ Result<void> compare_with_peak(const Facts& facts, const EnergyRequest& request,
 }
 
 void hold_against_window(const answers::EnergySteps& steps, answers::Energy& answer) {
-  if (steps.located || !steps.time) return;
+  if (steps.located) return;
+  if (!steps.time) {
+    answer.flags.push_back({"steps_do_not_fill_window",
+                            "Not every step says when it was or how long it took: the energy is that of the whole "
+                            "window. Choose it with --from and --to, or log when each step ended."});
+    return;
+  }
   const double share = *steps.time / steps.window;
   if (share > 0.95 && share < 1.02) return;
   answer.flags.push_back(

@@ -14,14 +14,21 @@ namespace flopwatt::telemetry {
 namespace {
 
 using std::chrono::hours;
+using std::chrono::minutes;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t kLinesNamed = 10;
 
 std::string zone_text(std::chrono::seconds offset) {
-  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(offset).count();
-  return fmt::format("UTC{}{:02}:{:02}", minutes < 0 ? '-' : '+', std::abs(minutes) / 60, std::abs(minutes) % 60);
+  const auto whole = std::chrono::duration_cast<minutes>(offset).count();
+  return fmt::format("UTC{}{:02}:{:02}", whole < 0 ? '-' : '+', std::abs(whole) / 60, std::abs(whole) % 60);
+}
+
+/// How far the first sample after an hour set back may lie behind that hour: an interval and a quarter, at least a
+/// minute, and never so much that half an hour back is taken for an hour.
+nanoseconds reach(nanoseconds interval) {
+  return std::clamp<nanoseconds>(interval + interval / 4, seconds{60}, minutes{20});
 }
 
 }  // namespace
@@ -51,7 +58,7 @@ bool LogBuilder::add(std::size_t device, const std::optional<Stamp>& stamp, Snap
   } else {
     if (counted_ || (kind_ && *kind_ != stamp->kind)) return false;
     kind_ = stamp->kind;
-    const auto time = on_clock(*stamp);
+    const auto time = on_clock(target, *stamp);
     if (!time) return false;
     snapshot.time = *time;
   }
@@ -61,7 +68,7 @@ bool LogBuilder::add(std::size_t device, const std::optional<Stamp>& stamp, Snap
   return true;
 }
 
-std::optional<nanoseconds> LogBuilder::on_clock(const Stamp& stamp) {
+std::optional<nanoseconds> LogBuilder::on_clock(Device& device, const Stamp& stamp) {
   // A log of a century of midnights is no log, and its times would leave 64 bits.
   if (shift_ > hours{24} * 36'525) return std::nullopt;
   if (samples_ > 0 && stamp.time < last_) {
@@ -69,14 +76,20 @@ std::optional<nanoseconds> LogBuilder::on_clock(const Stamp& stamp) {
     if (stamp.kind == StampKind::time_of_day && back > hours{12}) {
       shift_ += hours{24};
       note("The times of day pass midnight: a day was added there.");
-    } else if (stamp.kind == StampKind::local && back > seconds{3540} && back <= hours{1}) {
-      // A logger that writes local time at the end of summer time; samples are closer than a minute.
+    } else if (stamp.kind == StampKind::local && back >= hours{1} - reach(device.step) && back <= hours{1}) {
+      // A logger that writes local time at the end of summer time: an hour back, and one interval on.
       shift_ += hours{1};
       note("The local clock is set back by an hour in the log: what follows was moved on by an hour.");
+    } else if (stamp.kind == StampKind::local && back > minutes{5} && back <= hours{1}) {
+      note(
+          "The local clock goes back by minutes in the log, and whether that is the end of summer time cannot be told: "
+          "its energy may lack an hour; log times with their zone.");
     } else if (stamp.kind == StampKind::relative && back > seconds{60}) {
       return std::nullopt;
     }
   }
+  if (device.last && stamp.time > *device.last) device.step = stamp.time - *device.last;
+  device.last = stamp.time;
   last_ = stamp.time;
   return stamp.time + shift_;
 }

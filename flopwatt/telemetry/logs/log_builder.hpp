@@ -42,8 +42,10 @@ class LogBuilder {
     std::string identity;
     DeviceInfo info;
     std::vector<Snapshot> samples;
+    std::optional<std::chrono::nanoseconds> last;  ///< as written
+    std::chrono::nanoseconds step{};               ///< the last one forward
   };
-  std::optional<std::chrono::nanoseconds> on_clock(const Stamp& stamp);
+  std::optional<std::chrono::nanoseconds> on_clock(Device& device, const Stamp& stamp);
   Result<void> place_in_time();
   void check_power(Device& device);
   void sort(Device& device);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,33 @@ TEST(LogBuilder, TheHourThatComesTwice) {
   // 2026-10-25 03:00 CEST is 02:00 CET.
   const Log log = log_of({"2026-10-25 02:59:58", "2026-10-25 02:59:59", "2026-10-25 02:00:00", "2026-10-25 02:00:01"});
   EXPECT_EQ(steps(log), (std::vector<nanoseconds>(3, seconds{1})));
+}
+
+// Two hours from 02:00 CEST to 03:00 CET: the clock goes from 03:00 back to 02:00, whatever the interval.
+TEST(LogBuilder, TheHourThatComesTwiceAtLongIntervals) {
+  for (const int interval : {60, 120, 300, 600, 900}) {
+    LogBuilder builder{LogFormat::nvidia_smi_csv, "x", {}};
+    const std::size_t device = builder.device("0", {});
+    const Stamp two = *parse_stamp("2026-10-25 02:00:00");
+    std::vector<nanoseconds> expected;
+    for (int at = 0; at <= 7200; at += interval) {
+      const Stamp stamp{two.time + seconds{at < 3600 ? at : at - 3600}, two.kind};
+      ASSERT_TRUE(builder.add(device, stamp, watts(100)));
+      if (at > 0) expected.emplace_back(seconds{interval});
+    }
+    const Result<Log> log = std::move(builder).finish();
+    ASSERT_TRUE(log);
+    EXPECT_EQ(steps(*log), expected) << interval;
+  }
+}
+
+// Every half hour, 02:30 and then 02:00 is an hour set back, or two rows in the wrong order.
+TEST(LogBuilder, AnHourThatMayComeTwiceIsSaid) {
+  const Log log = log_of({"2026-10-25 01:30:00", "2026-10-25 02:30:00", "2026-10-25 02:00:00"});
+  const bool said = std::any_of(log.notes.begin(), log.notes.end(), [](const std::string& note) {
+    return note.find("end of summer time cannot be told") != std::string::npos;
+  });
+  EXPECT_TRUE(said);
 }
 
 TEST(LogBuilder, LocalTimesAreTakenToTheirZone) {

@@ -9,6 +9,7 @@
 
 #include "flopwatt/telemetry/logs/cell.hpp"
 #include "flopwatt/telemetry/logs/log_builder.hpp"
+#include "flopwatt/telemetry/logs/unnamed_rows.hpp"
 
 // Properties and units: nvidia-smi --help-query-gpu of drivers 361 to 580 (man nvidia-smi).  The header shows the name
 // under which a property was asked for or its canonical one, and with `csv` but not `csv,nounits` the unit in brackets.
@@ -300,6 +301,7 @@ class Reader {
           case Field::stamp:
             stamp = parse_stamp(cell);
             stamped = stamp.has_value();
+            if (has_fraction(cell)) unnamed_.have_fractions();
             break;
           case Field::index:
             identity_index = cell;
@@ -328,11 +330,18 @@ class Reader {
                                       : !identity_pci.empty()   ? identity_pci
                                       : !identity_index.empty() ? identity_index
                                                                 : name;
-    if (identity_uuid.empty() && identity_pci.empty() && identity_index.empty()) unnamed_ = true;
     const std::size_t device = builder_.device(identity, describe(identity_uuid, identity_pci, identity_index, name));
     sample.power.kind = kind_of(builder_.info(device).name);
     if (!builder_.add(device, stamp, sample)) return builder_.skip_line(line.number);
-    if (stamp && unnamed_) stamps_.push_back(stamp->time);
+    if (stamp && identity_uuid.empty() && identity_pci.empty() && identity_index.empty()) {
+      unnamed_.add(device, line.text, stamp->time);
+    }
+  }
+
+  /// "10:00:00.000", though it is 0
+  static bool has_fraction(std::string_view time) {
+    const std::size_t colon = time.rfind(':');
+    return colon != std::string_view::npos && time.find_first_of(".,", colon) != std::string_view::npos;
   }
 
   template <class Unit>
@@ -400,20 +409,8 @@ class Reader {
     return info;
   }
 
-  /// Rows of several devices that do not say of which: they come in bursts, one burst a look.
   Result<void> refuse_unnamed_devices() {
-    if (!unnamed_ || stamps_.size() < 8) return {};
-    std::vector<std::int64_t> steps;
-    for (std::size_t i = 1; i < stamps_.size(); ++i) steps.push_back((stamps_[i] - stamps_[i - 1]).count());
-    const bool whole_seconds = std::all_of(stamps_.begin(), stamps_.end(),
-                                           [](std::chrono::nanoseconds t) { return t.count() % 1'000'000'000 == 0; });
-    if (whole_seconds) return {};
-    std::vector<std::int64_t> sorted = steps;
-    std::sort(sorted.begin(), sorted.end());
-    const std::int64_t long_step = sorted[sorted.size() * 95 / 100];
-    const auto is_short = [&](std::int64_t step) { return step >= 0 && step * 5 < long_step; };
-    const auto bursts = std::count_if(steps.begin(), steps.end(), is_short);
-    if (static_cast<double>(bursts) < 0.4 * static_cast<double>(steps.size())) return {};
+    if (!unnamed_.hold_several()) return {};
     return fail(Errc::bad_data, "its rows come in bursts, as those of several devices do, and do not say of which",
                 builder_.where(), "log index or uuid too");
   }
@@ -427,8 +424,7 @@ class Reader {
   NumberStyle style_;
   Field power_ = Field::other;
   Field module_ = Field::other;
-  bool unnamed_ = false;
-  std::vector<std::chrono::nanoseconds> stamps_;
+  UnnamedRows unnamed_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "flopwatt/telemetry/logs/nvidia_smi.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -177,6 +178,53 @@ TEST(NvidiaSmi, RowsOfUnnamedDevicesAreRefused) {
     text += second + ".001, 100.00 W\n" + second + ".003, 300.00 W\n";
   }
   EXPECT_THAT(error_of(text), HasSubstr("bursts"));
+}
+
+// 8 devices of 600 to 607 W at one time: as one device 603.5 W, an eighth of what they drew.
+TEST(NvidiaSmi, RowsOfUnnamedDevicesAtTheSameTimeAreRefused) {
+  for (const std::string_view fraction : {".000", ""}) {
+    std::string text = "timestamp, name, power.draw [W]\n";
+    for (int i = 0; i < 10; ++i) {
+      for (int device = 0; device < 8; ++device) {
+        text += fmt::format("2026/05/06 10:00:0{}{}, NVIDIA H100 80GB HBM3, {}.00 W\n", i, fraction, 600 + device);
+      }
+    }
+    EXPECT_THAT(error_of(text), HasSubstr("bursts")) << fraction;
+  }
+  EXPECT_THAT(error_of("timestamp, power.draw [W]\n2026/05/06 10:00:00.000, 1.00 W\n"
+                       "2026/05/06 10:00:00.000, 2.00 W\n2026/05/06 10:00:01.000, 1.00 W\n"),
+              HasSubstr("bursts"));
+  // Two models are told apart by their names: 100 W and 300 W over one second.
+  const Log log = read(
+      "timestamp, name, power.draw [W]\n"
+      "2026/05/06 10:00:00.000, A, 100.00 W\n2026/05/06 10:00:00.000, B, 300.00 W\n"
+      "2026/05/06 10:00:01.000, A, 100.00 W\n2026/05/06 10:00:01.000, B, 300.00 W\n");
+  ASSERT_EQ(log.traces.size(), 2U);
+  EXPECT_DOUBLE_EQ(energy_of(log.traces[1]).energy->in(joule), 300);
+}
+
+TEST(NvidiaSmi, RowsOfUnnamedDevicesThatTakeTurnsAreRefused) {
+  std::string text = "timestamp, power.draw [W]\n";
+  for (int i = 10; i < 30; ++i) {
+    text += fmt::format("2026/05/06 10:00:{}.000, 100.00 W\n2026/05/06 10:00:{}.30{}, 300.00 W\n", i, i, i % 10);
+  }
+  EXPECT_THAT(error_of(text), HasSubstr("bursts"));
+}
+
+// One device: every line twice; every 1.5 s in whole seconds; every 0.9 s in whole seconds.
+TEST(NvidiaSmi, RowsOfOneUnnamedDeviceAreTaken) {
+  std::string twice = "timestamp, power.draw [W]\n";
+  std::string rounded = twice;
+  std::string dense = twice;
+  for (int i = 10; i < 50; ++i) {
+    const std::string row = fmt::format("2026/05/06 10:00:{}.000, {}.00 W\n", i, i);
+    twice += row + row;
+    rounded += fmt::format("2026/05/06 10:{}:{:02}, {}.00 W\n", 10 + i * 3 / 2 / 60, i * 3 / 2 % 60, i);
+    dense += fmt::format("2026/05/06 10:00:{:02}, {}.00 W\n", i * 9 / 10, i);
+  }
+  EXPECT_DOUBLE_EQ(energy_of(read(twice).traces[0]).energy->in(joule), 39 * 29.5);  // from 10 W to 49 W in 39 s
+  EXPECT_EQ(read(rounded).traces[0].size(), 40U);
+  EXPECT_EQ(read(dense).traces[0].size(), 40U);
 }
 
 TEST(NvidiaSmi, GarbageLinesAreCountedAndNamed) {

@@ -1,11 +1,15 @@
 #include "flopwatt/telemetry/logs/stamp.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "flopwatt/telemetry/logs/text_line.hpp"
 
 namespace flopwatt::telemetry {
 namespace {
@@ -142,6 +146,34 @@ std::optional<seconds> read_zone(std::string_view text) {
   return sign * (hours{*hour} + minutes{minute});
 }
 
+/// What `date` prints in the C locale: "Wed May  6 10:00:00 UTC 2026", with "AM" or "PM" in that of the USA.
+std::optional<Stamp> date_command_stamp(std::string_view text) {
+  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  std::vector<std::string_view> words;
+  split_words(text, words);
+  const std::size_t n = words.size();
+  if (n < 6 || n > 7) return std::nullopt;
+  const auto month = std::find(kMonths.begin(), kMonths.end(), words[1]);
+  Cursor day_cursor{words[2]};
+  Cursor time_cursor{words[3]};
+  Cursor year_cursor{words[n - 1]};
+  const auto day = day_cursor.digits(1, 2);
+  const auto year = year_cursor.digits(4, 4);
+  auto time = read_time_of_day(time_cursor, true);
+  const auto zone = read_zone(words[n - 2]);
+  if (month == kMonths.end() || !day || !year || !time || !zone) return std::nullopt;
+  if (!day_cursor.done() || !year_cursor.done() || !time_cursor.done()) return std::nullopt;
+  if (n == 7) {
+    const bool afternoon = words[4] == "PM";
+    if ((!afternoon && words[4] != "AM") || *time >= hours{13} || *time < hours{1}) return std::nullopt;
+    *time = (*time >= hours{12} ? *time - hours{12} : *time) + (afternoon ? hours{12} : hours{0});
+  }
+  const auto date = date_of(*year, static_cast<int>(month - kMonths.begin()) + 1, *day);
+  if (!date) return std::nullopt;
+  return Stamp{*date + *time - *zone, StampKind::utc};
+}
+
 constexpr double kEarliest = 946'684'800;    // 2000-01-01
 constexpr double kLatest = 4'102'444'800.0;  // 2100-01-01
 
@@ -188,7 +220,8 @@ std::optional<std::chrono::seconds> parse_utc_offset(std::string_view text) { re
 std::optional<Stamp> parse_stamp(std::string_view text, StampUnit unit) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '"')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '"')) text.remove_suffix(1);
-  if (text.empty() || text.size() > 64 || !is_digit(text.front())) return std::nullopt;
+  if (text.empty() || text.size() > 64) return std::nullopt;
+  if (!is_digit(text.front())) return date_command_stamp(text);
 
   Cursor cursor{text};
   if (const auto date = read_date(cursor)) {

@@ -26,10 +26,10 @@ struct Stamp {
 enum class StampUnit : std::uint8_t { by_magnitude, seconds, milliseconds, microseconds, nanoseconds };
 
 /// Reads "2026-05-06T10:00:00.123Z", "2026-05-06 10:00:00,5+02:00", "2026/05/06 10:00:00.123" (nvidia-smi),
-/// "20260506 10:00:00" (nvidia-smi dmon), "06.05.2026 10:00:00" (Germany), "10:00:00.123" (xpu-smi), "1778061600.25"
-/// and the like in ms, µs, ns.  Empty for anything else, for a date that the calendar lacks, and for "05/06/2026",
-/// whose day and month are anyone's guess.  A number with a stated unit that is no date between 2000 and 2100 in it is
-/// a relative time (NVML's own sample times count µs since boot).
+/// "20260506 10:00:00" (nvidia-smi dmon), "06.05.2026 10:00:00" (Germany), "10:00:00.123" (xpu-smi), "Wed May  6
+/// 10:00:00 UTC 2026" (date), "1778061600.25", also in ms, µs, ns.  Empty for anything else, for a date that the
+/// calendar lacks, and for "05/06/2026", whose day and month are anyone's guess.  A number with a stated unit that is
+/// no date between 2000 and 2100 in it is a relative time (NVML's own sample times count µs since boot).
 [[nodiscard]] std::optional<Stamp> parse_stamp(std::string_view text, StampUnit unit = StampUnit::by_magnitude);
 
 /// "Z", "UTC", "+02:00", "-0530", "+2" as seconds east of Greenwich; empty for anything else.

@@ -28,6 +28,22 @@ TEST(Stamp, DatesWithAZoneAreUtc) {
   }
 }
 
+TEST(Stamp, WhatTheDateCommandPrints) {
+  for (const char* text : {"Wed May  6 10:00:00 UTC 2026", "Wed May  6 10:00:00 AM UTC 2026",
+                           "Wed May 6 12:00:00 +0200 2026", "Wed May  6 10:00:00 PM +12 2026"}) {
+    const auto stamp = parse_stamp(text);
+    ASSERT_TRUE(stamp) << text;
+    EXPECT_EQ(stamp->kind, StampKind::utc) << text;
+    EXPECT_EQ(stamp->time, kTen) << text;
+  }
+  EXPECT_EQ(parse_stamp("Wed May  6 12:30:00 AM UTC 2026")->time, kTen - minutes{570});
+  for (const char* text :
+       {"Wed May  6 10:00:00 CEST 2026", "Wed May 36 10:00:00 UTC 2026", "Wed Mai 6 10:00:00 UTC 2026",
+        "Wed May  6 13:00:00 PM UTC 2026", "Wed May  6 10:00:00 UTC"}) {
+    EXPECT_FALSE(parse_stamp(text)) << text;
+  }
+}
+
 TEST(Stamp, DatesWithoutAZoneAreLocal) {
   for (const char* text : {"2026/05/06 10:00:00.250", "2026-05-06 10:00:00,25", "06.05.2026 10:00:00,250",
                            "20260506   10:00:00.250", "\"2026-05-06T10:00:00.250000\"", " 2026-5-6 10:00:00.25 "}) {

@@ -37,6 +37,14 @@ class TableReader {
     }
     const std::string_view text = trimmed(line.text);
     if (format_.cut != Cut::delimiter && (text.starts_with('#') || text.starts_with("ID ") || text == "ID")) return {};
+    if (format_.cut == Cut::delimiter) {
+      // A time of its own, before what was printed then: `date; rocm-smi --csv` in a loop.
+      const std::optional<Stamp> stamp = parse_stamp(text);
+      if (stamp && stamp->kind != StampKind::relative) {
+        line_stamp_ = stamp;
+        return {};
+      }
+    }
     if (columns_.empty()) {
       pending_skips_.push_back(line.number);
       return {};
@@ -115,7 +123,7 @@ class TableReader {
 
   void read_row(const Line& line) {
     cut(line.text);
-    std::optional<Stamp> stamp;
+    std::optional<Stamp> stamp = line_stamp_;
     if (format_.cut != Cut::delimiter) stamp = leading_stamp();
     std::string entity;
     if (format_.cut == Cut::dcgm_words && fields_.size() > 1) {
@@ -218,6 +226,7 @@ class TableReader {
   std::vector<TableColumn> columns_;
   std::vector<std::string_view> fields_;
   std::vector<std::size_t> pending_skips_;
+  std::optional<Stamp> line_stamp_;  ///< of the rows that follow it
   char delimiter_ = ',';
   NumberStyle style_;
 };

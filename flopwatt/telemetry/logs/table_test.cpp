@@ -1,8 +1,10 @@
 #include "flopwatt/telemetry/logs/table.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -117,6 +119,29 @@ TEST(AmdSmiCsv, WatchedMetrics) {
   EXPECT_EQ(log.time_base, TimeBase::absolute);
   EXPECT_DOUBLE_EQ(joules(log.traces[0]), 800);
   EXPECT_TRUE(log.traces[1][0].power.value.absent_for(Absence::not_supported));
+}
+
+// 100 W over two seconds.
+TEST(RocmSmiCsv, TimesOnLinesBefore) {
+  for (const auto& [first, second, third] :
+       {std::array{"1778061600", "1778061601", "1778061602"},
+        std::array{"2026-05-06T10:00:00Z", "2026-05-06T10:00:01Z", "2026-05-06T10:00:02Z"},
+        std::array{"2026-05-06 10:00:00", "2026-05-06 10:00:01", "2026-05-06 10:00:02"},
+        std::array{"Wed May  6 10:00:00 UTC 2026", "Wed May  6 10:00:01 UTC 2026", "Wed May  6 10:00:02 UTC 2026"}}) {
+    std::string rocm;
+    std::string amd;
+    for (const char* time : {first, second, third}) {
+      rocm += fmt::format("{}\n\ndevice,Average Graphics Package Power (W)\ncard0,100.0\ncard1,50.0\n", time);
+      amd += fmt::format("{}\ngpu,socket_power\n0,100\n1,50\n", time);
+    }
+    for (const std::string& text : {rocm, amd}) {
+      const Log log = read(text);
+      ASSERT_EQ(log.traces.size(), 2U) << text;
+      EXPECT_EQ(log.skipped.count, 0U) << text;
+      EXPECT_DOUBLE_EQ(energy_of(log.traces[0]).energy->in(units::joule), 200) << text;
+      EXPECT_DOUBLE_EQ(energy_of(log.traces[1]).energy->in(units::joule), 100) << text;
+    }
+  }
 }
 
 TEST(RocmSmiCsv, KindsByTheirNames) {
