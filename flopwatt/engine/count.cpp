@@ -8,8 +8,10 @@
 
 #include "flopwatt/base/counted.hpp"
 #include "flopwatt/engine/checkpoint.hpp"
+#include "flopwatt/units/text.hpp"
 #include "flopwatt/work/encoder.hpp"
 #include "flopwatt/work/nearest_plan.hpp"
+#include "flopwatt/work/stored_weights.hpp"
 
 namespace flopwatt::engine {
 namespace {
@@ -209,6 +211,24 @@ Result<void> count_work(answers::Count& answer) {
   return {};
 }
 
+/// A file's quantisation changes bytes and nothing else; the reader is told what it has changed, or that it has not.
+void note_quantization(answers::Count& answer) {
+  const std::optional<model::Quantization>& stored = answer.architecture.quantization;
+  if (!stored) return;
+  const std::string_view type = units::name(answer.workload.precision);
+  if (const auto bytes = work::quantized_weight_bytes(answer.architecture, answer.workload)) {
+    const double plain = answer.census.total.to_double() * units::bits(answer.workload.precision) / 8;
+    answer.notes.push_back(
+        fmt::format("Weights are {} ({}) by the file's quantization_config: {} in all; in {} they would be {}.",
+                    base::excerpt(stored->method), units::name(stored->precision),
+                    units::to_text(bytes->to_double() * units::byte), type, units::to_text(plain * units::byte)));
+  } else {
+    answer.notes.push_back(
+        fmt::format("Weights that are trained are {}, not {} ({}) as in the file's quantization_config.", type,
+                    base::excerpt(stored->method), units::name(stored->precision)));
+  }
+}
+
 void explain(answers::Count& answer, Error error) {
   answer.notes.push_back(fmt::format("The plan cannot work: {} {}.", error.where, error.what));
   if (error.where == "--pp") answer.notes.push_back("Stages of different lengths can be given by --stage-layers.");
@@ -244,6 +264,7 @@ Result<answers::Count> count(const Facts& facts, const CountRequest& request) {
     FLOPWATT_TRY(answer.verification, model::verify(answer.architecture, listing));
   }
   if (!answer.infeasible) add_parallel_notes(answer.workload, answer.architecture, request.formula, answer.notes);
+  note_quantization(answer);
   for (const std::string& note : answer.architecture.notes) answer.notes.push_back(note);
   return answer;
 }

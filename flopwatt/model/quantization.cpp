@@ -23,7 +23,10 @@ std::optional<units::Precision> float_bits(std::int64_t bits) {
 /// group_size: −1 stands for one scale a row.
 std::optional<std::int64_t> group_size(const ConfigReader& config, const Keys& keys) {
   for (const std::string_view key : keys) {
-    if (const double size = config.number(key, -1); size > 0) return config.size(key);
+    const double size = config.number(key, -1);
+    if (size == -1) continue;
+    if (size > 0) return config.size(key);
+    config.fail(key, fmt::format("is {}, neither a number of weights nor -1, one scale a row", size));
   }
   return std::nullopt;
 }
@@ -89,7 +92,11 @@ std::optional<Quantization> read_quantization(const ConfigReader& config) {
   std::optional<ConfigReader> stored;
   std::string method;
   for (const std::string_view key : {"quantization_config", "compression_config", "quantization"}) {
-    if (stored || !config.is_object(key)) continue;
+    if (stored || !config.has(key)) continue;
+    if (key == "quantization" && !config.is_object(key)) {  // mlx's key, which others may use for something else
+      config.note("quantization is no object: not read");
+      continue;
+    }
     stored = config.optional_object(key);
     method = stored->text("quant_method", key == "quantization" ? "mlx" : "");
     if (method.empty() && stored->has("load_in_4bit")) method = "bitsandbytes";

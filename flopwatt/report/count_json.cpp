@@ -3,6 +3,7 @@
 #include "flopwatt/report/json_parts.hpp"
 #include "flopwatt/report/phrases.hpp"
 #include "flopwatt/report/verification.hpp"
+#include "flopwatt/work/stored_weights.hpp"
 
 namespace flopwatt::report {
 namespace {
@@ -111,7 +112,13 @@ void write_conventions(JsonWriter& json, const work::ConventionEffects& effects)
 
 void write_bytes(JsonWriter& json, const answers::Count& a) {
   json.key("bytes").begin_object();
-  member_quotient(json, "weights", a.census.total * units::bits(a.workload.precision), 8);
+  const Count unquantized_bits = a.census.total * units::bits(a.workload.precision);
+  if (const std::optional<Count> quantized = work::quantized_weight_bytes(a.architecture, a.workload)) {
+    member(json, "weights", *quantized);
+  } else {
+    member_quotient(json, "weights", unquantized_bits, 8);
+  }
+  member_quotient(json, "weights_unquantized", unquantized_bits, 8);
   member(json, "kv_cache_per_token", a.kv_cache_bytes_per_token);
   if (a.infeasible) {
     json.key("step").null().end_object();
