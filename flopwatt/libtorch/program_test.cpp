@@ -111,10 +111,10 @@ TEST_F(Program, EndsWhenItsParentIsGone) {
   EXPECT_EQ(process_->wait(kLong), (workload::Exit{.code = 0}));
 }
 
-TEST_F(Program, AJobThatIsNoneIsAnError) {
+TEST_F(Program, AJobThatIsNoneIsOfAnotherProtocol) {
   start("{\"job\": \"dance\"}");
   const auto failed = expect_next<Failed>();
-  EXPECT_EQ(failed.reason, Failed::Reason::error);
+  EXPECT_EQ(failed.reason, Failed::Reason::protocol);
   EXPECT_THAT(failed.detail, HasSubstr("dance"));
   EXPECT_EQ(process_->wait(kLong), (workload::Exit{.code = 1}));
 }
