@@ -26,6 +26,7 @@ struct MonitorFrame {
   telemetry::WallTime wall{};
   units::Duration since_start;
   std::vector<MonitorDevice> devices;
+  bool over = false;  ///< the recording is at its end; time is the recording's own, whatever the speed of its replay
 };
 
 /// What there is to read, and why the rest is not.

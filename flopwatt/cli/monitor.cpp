@@ -142,7 +142,7 @@ Result<void> watch(const MonitorOptions& options, Console& console) {
     const bool counted = options.count && summary.frames >= static_cast<std::size_t>(*options.count);
     const auto due = start + seconds(options.interval * static_cast<double>(summary.frames));
     const bool over = options.duration && due > start + seconds(*options.duration) + std::chrono::milliseconds{1};
-    if (counted || over || Interrupt::signal() != 0) break;
+    if (counted || over || summary.last.over || Interrupt::signal() != 0) break;
     wait_until(due);
     if (Interrupt::signal() != 0) {
       summary.last = monitor->look();

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include "flopwatt/io/file.hpp"
@@ -31,9 +33,63 @@ constexpr std::string_view kSourceNames = "nvml, amd, rocm, rapl, hwmon, or the 
 const Duration kMeterPeriod = 1 * second;
 const Duration kDriverPeriod = 0.1 * second;
 
+/// Where a recording is being played: its own time, which runs `speed` times as fast as the clock, from the first look
+/// to its end.
+class Playback {
+ public:
+  Playback(std::vector<telemetry::Trace> traces, double speed) : traces_{std::move(traces)}, speed_{speed} {
+    begin_ = SteadyTime::max();
+    end_ = SteadyTime::min();
+    for (const telemetry::Trace& trace : traces_) {
+      begin_ = std::min(begin_, trace.front().time);
+      end_ = std::max(end_, trace.back().time);
+    }
+  }
+
+  void begin() {
+    std::int64_t none = 0;
+    started_.compare_exchange_strong(none, telemetry::steady_now().count());
+  }
+  /// As telemetry::steady_now() would tell it.
+  [[nodiscard]] SteadyTime clock() const {
+    const std::int64_t started = started_.load();
+    if (started == 0) return opened_;
+    const double run = static_cast<double>(telemetry::steady_now().count() - started) * speed_;
+    const auto length = static_cast<double>((end_ - begin_).count());
+    return opened_ + (run < length ? SteadyTime{static_cast<std::int64_t>(run)} : end_ - begin_);
+  }
+  [[nodiscard]] SteadyTime since_begin(SteadyTime time) const { return time - opened_; }
+  [[nodiscard]] telemetry::WallTime wall(SteadyTime time) const { return opened_wall_ + since_begin(time); }
+  [[nodiscard]] bool is_over(SteadyTime time) const { return since_begin(time) >= end_ - begin_; }
+
+  /// What the device drew until then.
+  void tell(std::size_t index, MonitorDevice& device) const {
+    const telemetry::Trace& trace = traces_[index];
+    const SteadyTime from = std::max(begin_, trace.front().time);
+    const SteadyTime to = std::min(begin_ + since_begin(device.snapshot.time), trace.back().time);
+    device.snapshot.wall = wall(device.snapshot.time);
+    if (to <= from) return;
+    const telemetry::WindowEnergy window = telemetry::energy_over(trace, from, to);
+    if (window.peak_power) device.peak_power = *window.peak_power;
+    if (!window.energy) return;
+    device.energy = *window.energy;
+    device.covered = window.covered;
+    device.method = window.method;
+  }
+
+ private:
+  std::vector<telemetry::Trace> traces_;
+  double speed_;
+  SteadyTime begin_, end_;  ///< of the recording
+  SteadyTime opened_ = telemetry::steady_now();
+  telemetry::WallTime opened_wall_ = telemetry::wall_now();
+  std::atomic<std::int64_t> started_ = 0;
+};
+
 struct Opened {
   OpenedSources drivers;
   std::vector<std::unique_ptr<telemetry::Source>> meters;
+  std::shared_ptr<Playback> playback;  ///< of a recording
 };
 
 Result<void> open_named(const std::string& word, const MonitorRequest& request, Opened& opened) {
@@ -78,7 +134,12 @@ Result<void> open_recording(const MonitorRequest& request, Opened& opened) {
   FLOPWATT_TRY(const std::string bytes, io::read_file(request.replay));
   FLOPWATT_TRY(telemetry::Log log,
                telemetry::read_log(bytes, request.replay, {.interval = 1 * second, .instant = request.instant}));
-  OpenedSource source = telemetry::replay(std::move(log.traces), {.speed = request.replay_speed});
+  if (!(request.replay_speed > 0)) {
+    return fail(Errc::usage, "the speed of a replay is above 0", "--speed");
+  }
+  opened.playback = std::make_shared<Playback>(log.traces, request.replay_speed);
+  OpenedSource source =
+      telemetry::replay(std::move(log.traces), {.clock = [playback = opened.playback] { return playback->clock(); }});
   if (!source) return fail(Errc::bad_data, source.error().error().what, request.replay);
   opened.drivers.sources.push_back(std::move(*source));
   return {};
@@ -121,6 +182,7 @@ struct Monitor::State {
   };
   answers::MonitorSources sources;
   std::vector<Group> groups;
+  std::shared_ptr<Playback> playback;
   SteadyTime start = telemetry::steady_now();
 
   void add(std::vector<std::unique_ptr<telemetry::Source>> opened, Duration period) {
@@ -169,6 +231,7 @@ Result<std::unique_ptr<Monitor>> Monitor::open(const MonitorRequest& request) {
     return fail(Errc::unavailable, fmt::format("nothing to read here ({})", fmt::join(reasons, "; ")), {},
                 "name a meter with --source, or play a log with --replay");
   }
+  state->playback = opened.playback;
   state->add(std::move(opened.drivers.sources), std::min(kDriverPeriod, request.interval));
   state->add(std::move(opened.meters), std::max(kMeterPeriod, request.interval));
   return std::unique_ptr<Monitor>{new Monitor{std::move(state)}};
@@ -181,6 +244,11 @@ MonitorFrame Monitor::look() {
     for (std::size_t i = 0; i < group.devices.size(); ++i) {
       MonitorDevice& device = group.devices[i];
       device.snapshot = snapshots[i];
+      if (state_->playback) {
+        state_->playback->tell(i, device);
+        frame.devices.push_back(device);
+        continue;
+      }
       if (group.last[i] && snapshots[i].time > *group.last[i]) {
         const telemetry::WindowEnergy stretch = group.sampler->energy_over(i, *group.last[i], snapshots[i].time);
         if (stretch.peak_power && (!device.peak_power || *stretch.peak_power > *device.peak_power)) {
@@ -199,6 +267,14 @@ MonitorFrame Monitor::look() {
   }
   frame.wall = telemetry::wall_now();
   frame.since_start = telemetry::to_duration(telemetry::steady_now() - state_->start);
+  if (Playback* playback = state_->playback.get()) {
+    SteadyTime seen{};
+    for (const MonitorDevice& device : frame.devices) seen = std::max(seen, device.snapshot.time);
+    frame.wall = playback->wall(seen);
+    frame.since_start = telemetry::to_duration(playback->since_begin(seen));
+    frame.over = playback->is_over(seen);
+    playback->begin();
+  }
   return frame;
 }
 

@@ -15,8 +15,8 @@ struct MonitorRequest {
   /// "nvml", "amd", "rocm", "rapl", "hwmon", or an address or preset of a meter (telemetry::parse_meter); empty: what
   /// this machine has.
   std::vector<std::string> sources;
-  std::string replay;  ///< a log to be played back instead, in any format that `energy` reads
-  double replay_speed = 1;
+  std::string replay;         ///< a log to be played back instead, in any format that `energy` reads
+  double replay_speed = 1;    ///< seconds of the log for each of the clock; times and energy are the log's own
   double watts_per_unit = 1;  ///< of what a meter answers
   bool insecure = false;      ///< a meter's certificate is not checked
   bool instant = false;       ///< the sensor's last value where the driver offers it

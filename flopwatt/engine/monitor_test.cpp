@@ -42,6 +42,25 @@ TEST(Monitor, AddsUpWhatARecordingDraws) {
   EXPECT_DOUBLE_EQ(device.peak_power->in(units::watt), 100);
 }
 
+// 100 W for the 59 s of the log are 5900 J, however fast it is played; then it is over.
+TEST(Monitor, ARecordingIsToldInItsOwnTime) {
+  const auto monitor = Monitor::open({.replay = recording(), .replay_speed = 200, .interval = 0.02 * units::second});
+  ASSERT_TRUE(monitor) << monitor.error().message();
+  answers::MonitorFrame frame = (*monitor)->look();
+  EXPECT_FALSE(frame.over);
+  for (int i = 0; i < 200 && !frame.over; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    frame = (*monitor)->look();
+  }
+  ASSERT_TRUE(frame.over);
+  EXPECT_NEAR(frame.devices[0].energy.in(units::joule), 5900, 1e-6);
+  EXPECT_NEAR(frame.devices[0].covered.in(units::second), 59, 1e-9);
+  EXPECT_NEAR(frame.since_start.in(units::second), 59, 1e-9);
+  ASSERT_TRUE(frame.devices[0].snapshot.power.value);
+  EXPECT_DOUBLE_EQ(frame.devices[0].snapshot.power.value->in(units::watt), 100);
+  EXPECT_TRUE((*monitor)->look().over);
+}
+
 TEST(Monitor, WhatCannotBeReadIsSaid) {
   const auto unknown = Monitor::open({.sources = {"nvidia"}});
   ASSERT_FALSE(unknown);
