@@ -249,6 +249,11 @@ TEST(AuditPower, StuckAndCoarseSensors) {
               Contains("sensor_quantised"));
 }
 
+TEST(AuditPower, SyntheticPowerIsNoMeasurement) {
+  EXPECT_THAT(with([](Observation& row) { row.power_source = "synthetic"; }), Contains("synthetic_power"));
+  EXPECT_THAT(with([](Observation& row) { row.power_source = "nvml"; }), Not(Contains("synthetic_power")));
+}
+
 TEST(AuditSensors, UtilizationMeterDrift) {
   EXPECT_THAT(with([](Observation& row) { row.gpu_utilization = 1; }), Contains("utilization_binary"));
   EXPECT_THAT(with([](Observation& row) {

@@ -146,6 +146,23 @@ void check_stuck(const std::vector<Reading>& all, Findings& findings) {
                "average more samples, or read the energy counter");
 }
 
+/// A sweep's plan may compute the power from the achieved rates, to try the machinery without a sensor.
+void check_synthetic(const Subject& subject, Findings& findings) {
+  Observations rows;
+  for (const Row& row : subject.rows) {
+    if (row.observation->power_source == "synthetic") rows.push_back(row.observation);
+  }
+  const auto& idle = subject.dataset->idle;
+  const bool idle_too = std::any_of(idle.begin(), idle.end(),
+                                    [](const dataset::Observation& row) { return row.power_source == "synthetic"; });
+  if (rows.empty() && !idle_too) return;
+  findings.add("synthetic_power", Severity::warning, rows, {{"power_source", std::string{"synthetic"}}},
+               rows.empty() ? std::string{"the idle power is synthetic: computed by a sweep's plan, not measured"}
+                            : fmt::format("the power of {} is synthetic: computed by a sweep's plan, not measured",
+                                          base::counted(rows.size(), "row")),
+               "measure with a sensor: what is fitted to these rows says nothing about the device");
+}
+
 }  // namespace
 
 void check_power(const Subject& subject, Findings& findings) {
@@ -153,6 +170,7 @@ void check_power(const Subject& subject, Findings& findings) {
   check_limit(subject, all, findings);
   check_idle(subject, all, findings);
   check_stuck(all, findings);
+  check_synthetic(subject, findings);
 }
 
 }  // namespace flopwatt::audit

@@ -106,6 +106,8 @@ Verb fit_verb() {
                         });
             command.text("--peaks", "recorded|catalogue|audited|FILE", request.peaks,
                          "what an MFU is normalised by; default recorded");
+            command.flag("--fit-anyway", request.options.anyway,
+                         "fit rows even where the audit finds the power or the MFU unusable");
             command.text("-o,--output", "FILE", options->calibration,
                          "write the calibration there; into a folder that ends in / for several devices");
             command.add("--report", "DIR", "write there: one HTML page, and each figure as Vega-Lite, CSV and SVG",

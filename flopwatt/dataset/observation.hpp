@@ -28,6 +28,7 @@ struct Observation {
   std::string io_latency_profile, io_latency_pattern;
   /// What the recorder itself says belongs together: rows of one run, runs of one configuration; empty: it does not.
   std::string run_id, configuration_id;
+  std::string power_source;  ///< what read the power: "nvml", "synthetic"; empty: not recorded
 
   std::optional<units::TokenRate> tokens_per_second;
   std::optional<double> mfu;          ///< mfu_percentage_calflops: from counted FLOPs

@@ -90,6 +90,7 @@ constexpr std::array kTexts{TextColumn{"model_name", &Observation::model},
                             TextColumn{"dtype", &Observation::dtype},
                             TextColumn{"run_id", &Observation::run_id},
                             TextColumn{"configuration_id", &Observation::configuration_id},
+                            TextColumn{"power_source", &Observation::power_source},
                             TextColumn{"io_latency_profile", &Observation::io_latency_profile},
                             TextColumn{"io_latency_pattern", &Observation::io_latency_pattern}};
 constexpr std::array<std::string_view, 2> kDeviceColumns{"device", "hardware"};

@@ -27,27 +27,42 @@ Result<fit::FitOptions> complete_options(const Facts& facts, const FitRequest& r
   return options;
 }
 
+/// The codes of findings, each once, in order.
+std::string codes(const std::vector<const audit::Finding*>& findings) {
+  std::vector<std::string_view> out;
+  for (const audit::Finding* finding : findings) {
+    if (std::ranges::find(out, finding->code) == out.end()) out.push_back(finding->code);
+  }
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
 /// What was fitted although the audit found fault with it must not look clean.
-void add_audit_notes(answers::Fit& answer) {
+void add_audit_notes(answers::Fit& answer, fit::PeaksFrom peaks_from) {
   for (const fit::DeviceFit& device : answer.result.devices) {
-    const auto& findings = device.calibration.findings;
-    const auto of = [&](std::string_view severity) {
-      return std::count_if(findings.begin(), findings.end(),
-                           [&](const power::Finding& finding) { return finding.severity == severity; });
-    };
-    const auto errors = of("error");
-    if (errors == 0) continue;
-    std::vector<std::string> codes;
-    for (const power::Finding& finding : findings) {
-      if (finding.severity == "error" && std::find(codes.begin(), codes.end(), finding.code) == codes.end()) {
-        codes.push_back(finding.code);
+    std::vector<const audit::Finding*> used, unused;
+    for (const audit::Finding& finding : answer.result.audited.findings) {
+      if (finding.device != device.calibration.label) continue;
+      if (finding.code == "synthetic_power") {
+        answer.notes.push_back(
+            fmt::format("{}: this fit is no measurement: {}. Every answer made from its "
+                        "calibration says so (synthetic_power).",
+                        device.device, finding.text));
       }
+      if (finding.severity != audit::Severity::error) continue;
+      (fit::concerns_fit(finding, peaks_from) ? used : unused).push_back(&finding);
     }
-    answer.notes.push_back(
-        fmt::format("{}: the audit found {} ({}) and {} in these rows, and they were fitted all the same; "
-                    "'flopwatt audit' names the rows and what to do.",
-                    device.device, base::counted(errors, "error"), fmt::join(codes, ", "),
-                    base::counted(of("warning"), "warning")));
+    if (!used.empty()) {
+      answer.notes.push_back(
+          fmt::format("{}: DO NOT RELY ON THIS FIT: the audit found {} ({}) in what it is fitted on, and the rows were "
+                      "fitted all the same, as --fit-anyway insists; 'flopwatt audit' names the rows and what to do.",
+                      device.device, base::counted(used.size(), "error"), codes(used)));
+    }
+    if (!unused.empty()) {
+      answer.notes.push_back(
+          fmt::format("{}: the audit found {} ({}) in columns or rows that the power models do not rest on; 'flopwatt "
+                      "audit' names them and what to do.",
+                      device.device, base::counted(unused.size(), "error"), codes(unused)));
+    }
   }
 }
 
@@ -62,7 +77,7 @@ Result<answers::Fit> fit(const Facts& facts, const FitRequest& request) {
   answer.options = options;
   answer.options.devices = nullptr;  // the answer may outlive the facts
   answer.options.models = nullptr;
-  add_audit_notes(answer);
+  add_audit_notes(answer, options.peaks_from);
   return answer;
 }
 

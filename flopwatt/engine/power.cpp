@@ -21,6 +21,7 @@ Result<answers::Power> priced(const OpenedPower& opened, answers::Power answer) 
   }
   answer.flags = answers::flags_of(answer.prediction);
   if (const auto flag = opened.source.peak_flag(answer.query.dtype, false)) answer.flags.push_back(*flag);
+  if (const auto flag = opened.source.synthetic_flag()) answer.flags.push_back(*flag);
   add_ratio_flags(answer.mfu, answer.mbu, answer.flags);
   for (const std::string& note : answer.prediction.notes) answer.notes.push_back(note);
   return answer;

@@ -145,7 +145,12 @@ Result<answers::PowerRows> power_of_rates(const Facts& facts, const PowerOfRates
     FLOPWATT_TRY(const power::Query query, query_of(table, i, columns, opened, answer.query));
     auto prediction = opened.source.predict(query);
     if (!prediction) {
-      prediction.error().where = fmt::format("{}:{}", request.file, row.line);
+      const std::string place = fmt::format("{}:{}", request.file, row.line);
+      if (prediction.error().where.empty()) {
+        prediction.error().where = place;
+      } else {
+        prediction.error().what += fmt::format(" ({})", place);  // the fault is the calibration's
+      }
       return fail(std::move(prediction).error());
     }
     row.prediction = std::move(*prediction);
@@ -164,6 +169,7 @@ Result<answers::PowerRows> power_of_rates(const Facts& facts, const PowerOfRates
   std::optional<units::Bandwidth> bandwidth;
   if (opened.device.memory_bandwidth) bandwidth = opened.device.memory_bandwidth->value;
   answer.flags = summed_flags(answer.rows, opened.source.peak(opened.query.dtype), bandwidth);
+  if (const auto flag = opened.source.synthetic_flag()) answer.flags.push_back(*flag);
   if (!columns.flops) {
     if (const auto flag = opened.source.peak_flag(opened.query.dtype, false)) answer.flags.push_back(*flag);
   }

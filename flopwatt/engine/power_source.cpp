@@ -32,7 +32,13 @@ Result<PowerSource> PowerSource::open(const Facts& facts, const device::Device& 
 
 Result<power::Prediction> PowerSource::predict(power::Query query) const {
   if (device_.board_limit) query.limit = device_.board_limit->value;
-  if (found_) return power::predict(found_->calibration, query);
+  if (found_) {
+    auto prediction = power::predict(found_->calibration, query);
+    if (!prediction && prediction.error().code == Errc::bad_data && prediction.error().where.empty()) {
+      prediction.error().where = found_->origin == "shipped" ? "shipped calibration" : found_->origin;
+    }
+    return prediction;
+  }
   power::Prior prior;
   prior.limit = device_.board_limit->value;
   if (device_.idle) prior.idle = device_.idle->value;
@@ -75,6 +81,15 @@ std::optional<answers::Flag> PowerSource::peak_flag(units::Precision dtype, bool
                          "{} is {}",
                          of_rows, dtype_name, dtype_name, device_.name, of_device);
   return answers::Flag{"peak_path_differs", text};
+}
+
+std::optional<answers::Flag> PowerSource::synthetic_flag() const {
+  if (!found_) return std::nullopt;
+  const auto& findings = found_->calibration.findings;
+  const auto found =
+      std::ranges::find_if(findings, [](const power::Finding& one) { return one.code == "synthetic_power"; });
+  if (found == findings.end()) return std::nullopt;
+  return answers::Flag{found->code, fmt::format("the calibration is no measurement: {}", found->text)};
 }
 
 answers::CalibrationUsed PowerSource::used(units::Precision dtype) const {

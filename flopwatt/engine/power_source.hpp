@@ -26,6 +26,8 @@ class PowerSource {
   /// `peak_path_differs`, where the rows were measured on another path than the catalogue's peak of the dtype is of:
   /// an MFU of the one is none of the other.  `of_catalogue`: the MFU at hand is one of the catalogue's peak.
   [[nodiscard]] std::optional<answers::Flag> peak_flag(units::Precision dtype, bool of_catalogue) const;
+  /// `synthetic_power`, where the calibration was fitted to power that nobody measured.
+  [[nodiscard]] std::optional<answers::Flag> synthetic_flag() const;
   [[nodiscard]] answers::CalibrationUsed used(units::Precision dtype) const;
 
  private:

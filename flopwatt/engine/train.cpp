@@ -105,6 +105,7 @@ Result<answers::Train> train(const Facts& facts, const TrainRequest& request) {
                                         request.length, request.tariff));
   add_flags(answer);
   if (const auto flag = source.peak_flag(answer.workload.precision, true)) answer.flags.push_back(*flag);
+  if (const auto flag = source.synthetic_flag()) answer.flags.push_back(*flag);
   add_notes(answer);
   return answer;
 }

@@ -163,7 +163,11 @@ SaturatingPrior prior_of(const dataset::Dataset& dataset, const DeviceFacts& fac
 /// Rows that cannot be used, or too few of them, leave the form out with a note: the others do not need it.
 Result<void> fit_saturating_form(const Rates& rates, const SaturatingPrior& prior, DeviceFit& out) {
   for (const power::DroppedRows& entry : rates.dropped) {
-    out.notes.push_back(fmt::format("saturating: {} left out, {}", base::counted(entry.rows, "row"), entry.reason));
+    const bool unknown = entry.reason.starts_with("no model is called");
+    out.notes.push_back(fmt::format("saturating: {} left out, {}{}", base::counted(entry.rows, "row"), entry.reason,
+                                    unknown ? "; give it by --data DIR, as DIR/models/NAME.json ('flopwatt sweep "
+                                              "export --models' writes such a file)"
+                                            : ""));
   }
   auto fitted = fit_saturating(rates.samples, prior);
   if (!fitted) {
@@ -291,6 +295,24 @@ std::vector<power::Finding> findings_of(const audit::AuditResult& audited, const
   return out;
 }
 
+/// Watts that are none, or MFUs that are none, make a calibration that is wrong with small errors.
+Result<void> refuse_unusable(std::span<const dataset::Dataset> datasets, const audit::AuditResult& audited,
+                             PeaksFrom peaks_from) {
+  for (const audit::Finding& finding : audited.findings) {
+    if (!concerns_fit(finding, peaks_from)) continue;
+    std::string where = finding.places.empty() ? std::string{} : finding.places.front();
+    if (where.empty()) {
+      for (const dataset::Dataset& one : datasets) {
+        if (one.device == finding.device) where = one.files.front().name;
+      }
+    }
+    return fail(Errc::bad_data,
+                fmt::format("{}: {}; a fit to them would be wrong without looking so", finding.code, finding.text),
+                where, fmt::format("{}; or insist with --fit-anyway", finding.remedy));
+  }
+  return {};
+}
+
 struct Catalogues {
   const device::Catalogue* devices = nullptr;
   const model::Catalogue* models = nullptr;
@@ -347,6 +369,25 @@ Result<void> check(const FitOptions& options) {
 
 }  // namespace
 
+bool concerns_fit(const audit::Finding& finding, PeaksFrom peaks_from) {
+  if (finding.severity != audit::Severity::error) return false;
+  constexpr std::string_view kOfPower[] = {"unit_milliwatts", "unit_kilowatts", "power_scope", "power_below_idle",
+                                           "sensor_stuck"};
+  if (std::ranges::find(kOfPower, finding.code) != std::end(kOfPower)) return true;
+  const auto has = [&](std::string_view key) {
+    return std::ranges::any_of(finding.evidence, [&](const audit::Evidence& one) { return one.key == key; });
+  };
+  // The MFU's carries the peak that it implies; that of utilisation, which no power model reads, does not.
+  if (finding.code == "unit_fraction_for_percent") {
+    return peaks_from == PeaksFrom::recorded && has("implied_peak_flops_per_second");
+  }
+  if (finding.code == "mfu_clamped") return peaks_from == PeaksFrom::recorded;
+  return std::ranges::any_of(finding.evidence, [](const audit::Evidence& one) {
+    const auto* column = std::get_if<std::string>(&one.value);
+    return one.key == "column" && column != nullptr && *column == "calflops_total";
+  });
+}
+
 Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptions& options) {
   FLOPWATT_TRY_VOID(check(options));
   std::optional<device::Catalogue> shipped_devices;
@@ -364,6 +405,7 @@ Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptio
   std::vector<dataset::Dataset> merged = dataset::merge({datasets.begin(), datasets.end()});
   if (merged.empty()) return fail(Errc::usage, "no data to fit");
   if (options.audit) result.audited = audit::audit(merged, *catalogues.devices, *catalogues.models);
+  if (!options.anyway) FLOPWATT_TRY_VOID(refuse_unusable(merged, result.audited, options.peaks_from));
   std::deque<Selection> selections;  // what the measured rows point into
   std::vector<Measured> all;
   for (dataset::Dataset& one : merged) {

@@ -53,8 +53,10 @@ struct FitOptions {
   PeaksFrom peaks_from = PeaksFrom::recorded;
   PeakTable peaks;  ///< for PeaksFrom::file
   bool cross_validate = true;
-  bool audit = true;     ///< hold the rows against first principles first; the findings go into the calibration
-  bool details = false;  ///< fill DeviceFit::details: what figures are drawn from
+  bool audit = true;  ///< hold the rows against first principles first; the findings go into the calibration
+  /// Fit rows that the audit calls unusable in what the fit reads (concerns_fit); without it they are refused.
+  bool anyway = false;
+  bool details = false;                        ///< fill DeviceFit::details: what figures are drawn from
   const device::Catalogue* devices = nullptr;  ///< nullptr: the one that ships
   const model::Catalogue* models = nullptr;    ///< nullptr: the one that ships
 };
@@ -158,9 +160,14 @@ struct FitResult {
   std::optional<power::DevicePrior> prior;
 };
 
+/// Whether an error of the audit is about what the power models are fitted on: the power, the MFU (where it is the
+/// recorded one) and the counted FLOPs.  Other columns and rows that are left out anyway do no harm to a fit.
+[[nodiscard]] bool concerns_fit(const audit::Finding& finding, PeaksFrom peaks_from);
+
 /// Audits, then fits every device of `datasets` (joined by device first).  Deterministic: the same rows, options and
 /// build give the same numbers to the last bit.  Errors: Errc::bad_data naming the file for a device left without
-/// enough rows, with the reasons why rows were dropped; Errc::usage for options out of range.
+/// enough rows, with the reasons why rows were dropped, and for errors of the audit that concern the fit unless
+/// FitOptions::anyway; Errc::usage for options out of range.
 [[nodiscard]] Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptions& options = {});
 
 }  // namespace flopwatt::fit

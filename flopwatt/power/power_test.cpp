@@ -206,6 +206,15 @@ TEST(Predict, AnIntervalDoesNotReachBelowZeroWatts) {
   EXPECT_NEAR(prediction->hi.in(watt), 3.5 * 110, 1e-9);
 }
 
+TEST(Predict, ANegativePowerIsNoResult) {
+  Calibration c = calibration();
+  c.lines.cell.at({Precision::float32, 1}).intercept_watts = -500;  // 20 % adds far less than 500 W
+  const auto prediction = predict(c, at(20));
+  ASSERT_FALSE(prediction.has_value());
+  EXPECT_EQ(prediction.error().code, Errc::bad_data);
+  EXPECT_THAT(prediction.error().what, HasSubstr("the calibration of " + c.device));
+}
+
 TEST(Predict, APowerThatIsNotFiniteIsAnError) {
   Calibration c = calibration();
   c.lines.cell.at({Precision::float32, 1}).slope_watts_per_pct = 1e308;

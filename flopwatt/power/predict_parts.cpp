@@ -79,6 +79,14 @@ Result<void> settle(Prediction& prediction) {
       return fail(Errc::usage, "the power at these rates is not finite", {}, "check the rates and the calibration");
     }
   }
+  if (prediction.power < units::Power{}) {
+    const std::string whose = prediction.calibration.empty() ? std::string{"what measured devices have in common"}
+                                                             : "the calibration of " + prediction.calibration;
+    return fail(Errc::bad_data,
+                fmt::format("{} gives {:.4g} W at these rates by its {} model, and no device draws less than nothing",
+                            whose, prediction.power.in(units::watt), name(prediction.form)),
+                {}, "choose another --power-model, or fit rows that reach these rates");
+  }
   prediction.lo = std::max(prediction.lo, units::Power{});
   return {};
 }

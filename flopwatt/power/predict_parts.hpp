@@ -24,7 +24,8 @@ namespace flopwatt::power {
 /// Errc::usage where there are too few configurations for the level.
 [[nodiscard]] Result<void> conformal_interval(std::span<const std::vector<double>> scores_pct, Prediction& prediction);
 
-/// Cuts the interval at zero watts; Errc::usage where rates so large were asked about that the power is not finite.
+/// Cuts the interval at zero watts.  Errc::usage where rates so large were asked about that the power is not finite,
+/// Errc::bad_data where it is negative.
 [[nodiscard]] Result<void> settle(Prediction& prediction);
 
 /// Flags a value above the limit.
