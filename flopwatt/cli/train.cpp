@@ -1,6 +1,8 @@
 #include "flopwatt/engine/train.hpp"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "flopwatt/cli/power_options.hpp"
 #include "flopwatt/cli/shared_options.hpp"
@@ -46,6 +48,31 @@ Result<answers::Train> in_own_words(Result<answers::Train> answer) {
   return answer;
 }
 
+/// What would still make the plan smaller; words that it already follows are no advice.
+std::string remedy(const answers::Train& answer) {
+  const work::Workload& w = answer.workload;
+  const work::Memory& m = answer.memory;
+  std::vector<std::string> ways;
+  // Smaller steps only help where what stays (weights, gradients, optimizer) leaves room for a step.
+  const double stays = m.weights.to_double() + m.gradients.to_double() + m.optimizer.to_double();
+  if (answer.device.memory && stays * units::byte < answer.device.memory->value) {
+    if (w.batch > 1) ways.emplace_back("a smaller --micro-batch");
+    if (w.sequence > 1) ways.emplace_back("a smaller --seq");
+    if (w.recompute != work::Recompute::full) ways.emplace_back("--recompute full");
+  }
+  using Kind = work::Trainable::Kind;
+  if (w.trainable.kind == Kind::all) ways.emplace_back("--trainable lora:r=…,targets=…");
+  if (m.optimizer.to_double() > 0) {
+    if (w.optimizer == work::Optimizer::adamw) ways.emplace_back("--optimizer adamw-8bit");
+    if (w.optimizer != work::Optimizer::sgd) ways.emplace_back("--optimizer sgd");
+  }
+  if (units::bits(w.precision) > 16) ways.emplace_back("--dtype bfloat16");
+  ways.emplace_back("a larger device, or more of them ('flopwatt count' splits by --tp, --pp and --zero)");
+  std::string text = "use ";
+  for (std::size_t i = 0; i < ways.size(); ++i) text += (i == 0 ? "" : i + 1 == ways.size() ? " or " : ", ") + ways[i];
+  return text;
+}
+
 /// A plan that does not fit is answered all the same, then fails.
 Result<void> check_memory(const answers::Train& answer) {
   if (answer.fits.value_or(true)) return {};
@@ -53,7 +80,7 @@ Result<void> check_memory(const answers::Train& answer) {
   for (const answers::Flag& flag : answer.flags) {
     if (flag.code == "out_of_memory") what += ": " + flag.text;
   }
-  return fail(Errc::infeasible, what, answer.device.name, "use a smaller --micro-batch or --seq, or --recompute full");
+  return fail(Errc::infeasible, what, answer.device.name, remedy(answer));
 }
 
 Result<void> run_train(const TrainOptions& options, Console& console) {

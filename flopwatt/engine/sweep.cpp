@@ -200,6 +200,14 @@ Result<answers::SweepPlan> plan_sweep(const Facts& facts, const SweepRequest& re
   if (io::exists(prepared.answer.store)) {
     FLOPWATT_TRY(sweep::Store store, sweep::Store::open(prepared.answer.store, sweep::Store::Mode::read));
     FLOPWATT_TRY(runs, store.runs());
+    FLOPWATT_TRY(const std::string protocol, store.protocol());
+    const std::string now = prepared.answer.plan.protocol.canonical();
+    if (!protocol.empty() && protocol != now) {
+      prepared.answer.notes.push_back(
+          fmt::format("A sweep would be refused here: {} was measured by another protocol: {}, now {}; keep the "
+                      "protocol, or measure into another store.",
+                      prepared.answer.store, protocol, now));
+    }
   }
   FLOPWATT_TRY(const sweep::Remaining ignored, compare(prepared.answer, runs, request.retry_failed));
   static_cast<void>(ignored);

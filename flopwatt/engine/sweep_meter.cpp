@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,15 @@ Result<std::unique_ptr<sweep::Meter>> open_meter(const sweep::Plan& plan, const 
   const std::string wanted = plan.power.source == Source::named ? plan.power.name : "";
   for (const telemetry::SourceAbsence& absence : opened.absent) {
     if (!wanted.empty() && absence.source == wanted) return at_plan(absence.error(), plan_file);
+  }
+  std::vector<std::string> names{"auto", "recorded", "synthetic", "none"};
+  for (const auto& source : opened.sources) names.emplace_back(source->name());
+  for (const telemetry::SourceAbsence& absence : opened.absent) names.push_back(absence.source);
+  if (!wanted.empty() && std::ranges::find(names, wanted) == names.end()) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    return fail(Errc::bad_data, "power.source: no source is called \"" + base::excerpt(wanted) + "\"", plan_file,
+                "use one of " + list);
   }
   auto devices = sweep::metered_devices(opened.sources, plan.device, wanted);
   if (!devices) {
