@@ -107,7 +107,7 @@ Verb fit_verb() {
             command.text("--peaks", "recorded|catalogue|audited|FILE", request.peaks,
                          "what an MFU is normalised by; default recorded");
             command.flag("--fit-anyway", request.options.anyway,
-                         "fit rows even where the audit finds the power or the MFU unusable");
+                         "fit power even where the audit takes it for milliwatts or kilowatts");
             command.text("-o,--output", "FILE", options->calibration,
                          "write the calibration there; into a folder that ends in / for several devices");
             command.add("--report", "DIR", "write there: one HTML page, and each figure as Vega-Lite, CSV and SVG",

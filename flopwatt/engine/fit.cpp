@@ -52,10 +52,10 @@ void add_audit_notes(answers::Fit& answer, fit::PeaksFrom peaks_from) {
       (fit::concerns_fit(finding, peaks_from) ? used : unused).push_back(&finding);
     }
     if (!used.empty()) {
-      answer.notes.push_back(
-          fmt::format("{}: DO NOT RELY ON THIS FIT: the audit found {} ({}) in what it is fitted on, and the rows were "
-                      "fitted all the same, as --fit-anyway insists; 'flopwatt audit' names the rows and what to do.",
-                      device.device, base::counted(used.size(), "error"), codes(used)));
+      answer.notes.push_back(fmt::format(
+          "{}: the audit found {} ({}) in what this fit rests on, and the rows were fitted all the same; look at "
+          "them before you rely on it: 'flopwatt audit' names the rows and what to do.",
+          device.device, base::counted(used.size(), "error"), codes(used)));
     }
     if (!unused.empty()) {
       answer.notes.push_back(

@@ -295,11 +295,16 @@ std::vector<power::Finding> findings_of(const audit::AuditResult& audited, const
   return out;
 }
 
-/// Watts that are none, or MFUs that are none, make a calibration that is wrong with small errors.
-Result<void> refuse_unusable(std::span<const dataset::Dataset> datasets, const audit::AuditResult& audited,
-                             PeaksFrom peaks_from) {
+/// Power in another unit makes a calibration that is wrong by a thousand with small errors.  Every other finding may
+/// hold for some of the rows only, and is carried instead.
+bool refuses_fit(const audit::Finding& finding) {
+  return finding.severity == audit::Severity::error &&
+         (finding.code == "unit_milliwatts" || finding.code == "unit_kilowatts");
+}
+
+Result<void> refuse_unusable(std::span<const dataset::Dataset> datasets, const audit::AuditResult& audited) {
   for (const audit::Finding& finding : audited.findings) {
-    if (!concerns_fit(finding, peaks_from)) continue;
+    if (!refuses_fit(finding)) continue;
     std::string where = finding.places.empty() ? std::string{} : finding.places.front();
     if (where.empty()) {
       for (const dataset::Dataset& one : datasets) {
@@ -405,7 +410,7 @@ Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptio
   std::vector<dataset::Dataset> merged = dataset::merge({datasets.begin(), datasets.end()});
   if (merged.empty()) return fail(Errc::usage, "no data to fit");
   if (options.audit) result.audited = audit::audit(merged, *catalogues.devices, *catalogues.models);
-  if (!options.anyway) FLOPWATT_TRY_VOID(refuse_unusable(merged, result.audited, options.peaks_from));
+  if (!options.anyway) FLOPWATT_TRY_VOID(refuse_unusable(merged, result.audited));
   std::deque<Selection> selections;  // what the measured rows point into
   std::vector<Measured> all;
   for (dataset::Dataset& one : merged) {

@@ -54,7 +54,7 @@ struct FitOptions {
   PeakTable peaks;  ///< for PeaksFrom::file
   bool cross_validate = true;
   bool audit = true;  ///< hold the rows against first principles first; the findings go into the calibration
-  /// Fit rows that the audit calls unusable in what the fit reads (concerns_fit); without it they are refused.
+  /// Fit power that the audit takes for milliwatts or kilowatts; without it such rows are refused.
   bool anyway = false;
   bool details = false;                        ///< fill DeviceFit::details: what figures are drawn from
   const device::Catalogue* devices = nullptr;  ///< nullptr: the one that ships
@@ -166,7 +166,7 @@ struct FitResult {
 
 /// Audits, then fits every device of `datasets` (joined by device first).  Deterministic: the same rows, options and
 /// build give the same numbers to the last bit.  Errors: Errc::bad_data naming the file for a device left without
-/// enough rows, with the reasons why rows were dropped, and for errors of the audit that concern the fit unless
+/// enough rows, with the reasons why rows were dropped, and for power in another unit unless
 /// FitOptions::anyway; Errc::usage for options out of range.
 [[nodiscard]] Result<FitResult> fit(std::span<const dataset::Dataset> datasets, const FitOptions& options = {});
 

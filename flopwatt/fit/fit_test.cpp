@@ -142,15 +142,12 @@ TEST(Fit, DropsRowsForACountedReason) {
 }
 
 TEST(Fit, ValuesThatNoDeviceHasAreDroppedNotSummed) {
-  FitOptions insist;  // 1e-200 W lies below the idle power, which alone would refuse the rows
-  insist.anyway = true;
   const DeviceFit device = fit_one(std::string{kRows} +
-                                       "m,4,float16,10,512,3,400,20,40,1e200,4e12\n"   // watts
-                                       "m,4,float16,10,512,3,400,20,40,1e-200,4e12\n"  // watts
-                                       "m,4,float16,10,512,3,400,1e300,40,130,4e12\n"  // percent MFU
-                                       "m,4,float16,10,512,3,1e-300,20,40,130,4e12\n"  // tokens per second
-                                       "m,4,float16,1e300,512,3,400,20,40,130,4e12\n",
-                                   insist);
+                                   "m,4,float16,10,512,3,400,20,40,1e200,4e12\n"   // watts
+                                   "m,4,float16,10,512,3,400,20,40,1e-200,4e12\n"  // watts
+                                   "m,4,float16,10,512,3,400,1e300,40,130,4e12\n"  // percent MFU
+                                   "m,4,float16,10,512,3,1e-300,20,40,130,4e12\n"  // tokens per second
+                                   "m,4,float16,1e300,512,3,400,20,40,130,4e12\n");
   EXPECT_EQ(device.rows_read, 12U);
   EXPECT_EQ(device.rows, 8U);  // a wild rate or sequence stands beside a sound MFU
   EXPECT_TRUE(std::isfinite(device.mfu->mape_pct));
