@@ -26,8 +26,7 @@ int write_all(int descriptor, std::string_view text) {
 }  // namespace
 
 Result<void> Console::print(std::string_view text) {
-  // A reader that has left (`| head -1`) has what it wanted.
-  if (const int error = write_all(STDOUT_FILENO, text); error != 0 && error != EPIPE) {
+  if (const int error = write_all(STDOUT_FILENO, text); error != 0) {
     return fail(Errc::bad_data, std::string{"cannot write: "} + std::strerror(error), "standard output");
   }
   return {};
