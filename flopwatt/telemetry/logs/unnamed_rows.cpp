@@ -29,9 +29,9 @@ bool takes_turns(const std::vector<std::int64_t>& times) {
     while (time % digit != 0) digit /= 10;
   }
   const Spread single = spread(times, 1);
-  if (single.width * 5 < single.median || single.width * 2 < digit * 3) return false;
+  if (single.width < single.median / 5 || single.width < digit * 3 / 2) return false;
   for (std::size_t lag = 2; lag <= kMostDevices && lag * 4 <= times.size(); ++lag) {
-    if (spread(times, lag).width * 10 < single.width) return true;
+    if (spread(times, lag).width < single.width / 10) return true;
   }
   return false;
 }
@@ -65,7 +65,7 @@ bool UnnamedRows::is_several(const std::vector<std::int64_t>& times) const {
   const std::int64_t long_step = sorted[sorted.size() * 95 / 100];
   const bool whole_seconds =
       std::all_of(times.begin(), times.end(), [](std::int64_t time) { return time % kSecond == 0; });
-  const auto is_short = [&](std::int64_t step) { return step >= 0 && step * 5 < long_step; };
+  const auto is_short = [&](std::int64_t step) { return step >= 0 && step < long_step / 5; };
   return (!whole_seconds && share(is_short) >= 0.4) || takes_turns(times);
 }
 
